@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The program: kernel calls over buffers, between lowering and the image. Lowering adds buffers and steps, the
+// planner gives every buffer a region and an offset, the emitter writes it down.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+#include "rushlight/image.h"
+#include "rushlight/kernel.h"
+
+namespace rush {
+
+struct KernelFamily;
+
+struct BufferId {
+  int32_t index = -1;
+  bool valid() const { return index >= 0; }
+  auto operator<=>(const BufferId&) const = default;
+};
+
+enum class BufferKind { kConstant, kArena, kState };
+
+struct Buffer {
+  std::string name;
+  BufferKind kind = BufferKind::kArena;
+  uint32_t bytes = 0;
+  uint32_t alignment = 1;           ///< 1, 4, 8 or 16
+  std::vector<uint8_t> data;        ///< constants; initial value of a state
+  std::optional<BufferId> view_of;  ///< shares the bytes of another buffer
+  uint32_t view_offset = 0;
+  uint8_t region = 0;  ///< set by the planner (constants: by the emitter)
+  uint32_t offset = 0;
+};
+
+struct OperandRef {
+  BufferId buffer;
+  uint32_t offset = 0;
+};
+
+/// An output that may lie where an input of the same step lies, byte for byte or further back.
+struct InPlace {
+  int input_operand;
+  int output_operand;
+};
+
+/// How an output row depends on the rows of one input operand: rows [0, y) of the output need
+/// min(input rows, y * stride + lead) rows of the input. Steps that can run in bands give one for each map they read.
+struct RowDependency {
+  int operand;
+  int stride;
+  int lead;
+};
+
+struct ProgramStep {
+  const KernelFamily* family = nullptr;
+  std::vector<uint8_t> params;
+  std::vector<OperandRef> operands;
+  uint16_t rows = 1;
+  std::vector<InPlace> in_place;
+  std::vector<RowDependency> row_dependencies;
+  /// Byte offset in `params` of the Rows of each map operand (-1: not a map), so that a chain can make rings of them.
+  std::vector<int> rows_field;
+  std::string name;
+  Origin origin;
+};
+
+/// Step `producer` (index in the program) of one of a banded step's inputs.
+struct ChainLink {
+  uint16_t band_rows = 1;
+  std::vector<std::pair<int, RowDependency>> producers;
+};
+
+/// Steps [first, first + count) run band by band; a chain of one step runs as a whole.
+struct Chain {
+  int first_step = 0;
+  int step_count = 1;
+  std::vector<ChainLink> links;  ///< empty for a chain of one step
+};
+
+struct ProgramPort {
+  std::string name;
+  BufferId buffer;
+  TensorType type;  ///< of the codes in memory, shape in memory order
+  DType exported_dtype = DType::kFloat32;
+  Shape exported_shape;
+  std::vector<int> dim_order;
+  std::optional<Quant> border;  ///< per tensor
+};
+
+struct Entry {
+  std::string name;
+  int first_chain = 0;
+  int chain_count = 0;
+  std::vector<ProgramPort> inputs;
+  std::vector<ProgramPort> outputs;
+};
+
+struct RegionUse {
+  std::string name;
+  RegionKind kind = RegionKind::kArena;
+  uint32_t bytes = 0;
+};
+
+struct Program {
+  Isa isa = Isa::kScalar;
+  std::string target;
+  std::vector<Buffer> buffers;
+  std::vector<ProgramStep> steps;
+  std::vector<Chain> chains;       ///< cover the steps in order
+  std::vector<Entry> entries;      ///< entry 0 is the inference
+  std::vector<RegionUse> regions;  ///< region 1, 2, ...; set by the planner
+  std::vector<std::string> labels;
+
+  const Buffer& operator[](BufferId id) const { return buffers.at(static_cast<size_t>(id.index)); }
+  Buffer& operator[](BufferId id) { return buffers.at(static_cast<size_t>(id.index)); }
+};
+
+/// What an operator's lower() writes into. Tensors of the graph become buffers on first mention.
+class Lowering {
+ public:
+  Lowering(const Graph& graph, Program& program) : graph_(graph), program_(program) {}
+
+  Isa isa() const { return program_.isa; }
+  const Graph& graph() const { return graph_; }
+  Program& program() { return program_; }
+
+  /// The buffer of a tensor (constants: their bytes as they are in the graph).
+  BufferId buffer(TensorId tensor);
+  /// A constant made by lowering; equal bytes with equal alignment share one buffer.
+  BufferId constant(std::string name, std::vector<uint8_t> bytes, uint32_t alignment);
+  /// A constant packed for this target by the family's packing; `params` must be final.
+  BufferId packed(std::string name, const KernelFamily& family, const void* params, std::span<const uint8_t> canonical);
+  /// Memory that lives for one step.
+  BufferId scratch(std::string name, uint32_t bytes, uint32_t alignment);
+  /// Makes `alias` share the bytes of `of` (reshape).
+  void make_view(TensorId alias, TensorId of);
+  /// Adds a step; its name and origin are those of the node being lowered.
+  void emit(ProgramStep step);
+
+  void begin_node(const Node& node) { node_ = &node; }
+
+ private:
+  const Graph& graph_;
+  Program& program_;
+  const Node* node_ = nullptr;
+  std::map<TensorId, BufferId> buffers_;
+};
+
+/// Copies a params struct into bytes.
+template <class Params>
+std::vector<uint8_t> params_bytes(const Params& params) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&params);
+  return {bytes, bytes + sizeof(Params)};
+}
+
+/// Whole-map rows for a map of `height` rows of `row_bytes`.
+inline Rows whole_map(uint32_t row_bytes, uint32_t height) { return {row_bytes, static_cast<uint16_t>(height), 0}; }
+
+/// Operand constants' requantization for one output channel: real = acc * scale.
+struct Multiplier {
+  int32_t multiplier;  ///< [2^30, 2^31)
+  int32_t shift;       ///< [-30, 31]; requantize_any's
+};
+
+/// The multiplier and shift nearest to a real scale > 0; scales too small become shift 31, scales >= 2^30 are
+/// refused (nullopt).
+std::optional<Multiplier> quantize_multiplier(double scale);
+
+}  // namespace rush

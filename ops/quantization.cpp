@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/quantization.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rush {
+
+int32_t quantize_code(double real, const Quant& quant, size_t channel) {
+  const auto inverse = static_cast<float>(1.0 / quant.scale.at(channel));
+  // A float product of any finite value fits a double; infinities clamp below.
+  const double code =
+      std::nearbyint(static_cast<float>(real) * inverse) + static_cast<double>(quant.zero_point.at(channel));
+  if (std::isnan(code))
+    return static_cast<int32_t>(std::clamp<int64_t>(quant.zero_point.at(channel), quant.min, quant.max));
+  return static_cast<int32_t>(std::clamp(code, static_cast<double>(quant.min), static_cast<double>(quant.max)));
+}
+
+float dequantize_code(int64_t code, const Quant& quant, size_t channel) {
+  return static_cast<float>(code - quant.zero_point.at(channel)) * static_cast<float>(quant.scale.at(channel));
+}
+
+Range code_range(const Quant& quant, double min, double max) {
+  const auto low = static_cast<int32_t>(quant.min), high = static_cast<int32_t>(quant.max);
+  return {std::isinf(min) ? low : quantize_code(min, quant), std::isinf(max) ? high : quantize_code(max, quant)};
+}
+
+bool is_quantized_int8(const TensorType& type) {
+  return type.dtype == DType::kInt8 && type.quant && type.quant->per_tensor();
+}
+
+bool same_quant(const TensorType& a, const TensorType& b) {
+  return is_quantized_int8(a) && is_quantized_int8(b) && a.quant == b.quant;
+}
+
+ElementwiseRows elementwise_rows(const Shape& shape) {
+  const int64_t count = element_count(shape);
+  const bool map = shape.size() == 4 && shape[0] == 1 && shape[1] > 0 && shape[1] < (1 << 15);
+  const int64_t rows = map ? shape[1] : 1;
+  return {static_cast<uint16_t>(rows), static_cast<uint32_t>(count / rows)};
+}
+
+}  // namespace rush

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rushlight's device API: open a program image, run it, stop after any band and go on later.
+ *
+ * The caller owns all memory: the image (flash), the regions (RAM) and one context per instance. Nothing
+ * is allocated, nothing is static, two instances never share anything but the image. */
+#ifndef RUSHLIGHT_RUSHLIGHT_H
+#define RUSHLIGHT_RUSHLIGHT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call came to. Everything but RUSH_OK and RUSH_RUNNING is an error and leaves the context unusable. */
+typedef enum rush_status {
+  RUSH_OK = 0,
+  RUSH_RUNNING = 1,           /**< rush_step: there is more to do */
+  RUSH_BAD_ARGUMENT = 2,      /**< null pointer, no such entry, context too small, call out of order */
+  RUSH_BAD_ALIGNMENT = 3,     /**< image or region base not 16-byte aligned */
+  RUSH_BAD_IMAGE = 4,         /**< not a Rushlight image, truncated, or a section that does not hold */
+  RUSH_BAD_VERSION = 5,       /**< image format of another major version */
+  RUSH_BAD_CRC = 6,           /**< the image was damaged on its way */
+  RUSH_WRONG_TARGET = 7,      /**< compiled for another class of core (scalar, dsp, mve) */
+  RUSH_WRONG_KERNELS = 8,     /**< compiled for another kernel table than the one linked */
+  RUSH_BAD_STEP = 9,          /**< a step's kernel, parameters, operands or chain do not hold */
+  RUSH_REGION_TOO_SMALL = 10, /**< a region given is smaller than the image asks for */
+  RUSH_STUCK = 11             /**< a chain whose row counters can never advance */
+} rush_status;
+
+/** Element types. int4 is two per byte, low nibble first. */
+typedef enum rush_dtype {
+  RUSH_INT8 = 1,
+  RUSH_UINT8 = 2,
+  RUSH_INT16 = 3,
+  RUSH_INT32 = 4,
+  RUSH_INT64 = 5,
+  RUSH_FLOAT32 = 6,
+  RUSH_FLOAT16 = 7,
+  RUSH_INT4 = 8,
+  RUSH_BOOL = 9
+} rush_dtype;
+
+enum { RUSH_MAX_RANK = 6, RUSH_MAX_REGIONS = 8, RUSH_ALIGNMENT = 16 };
+
+/** One input or output, as it lies in memory and in the image.
+ *  real = (code - zero_point) * scale. dims are in the exported model's axis order; dim_order[i] is the
+ *  axis that lies at memory position i, outermost first ({0,2,3,1} is channels-last). */
+typedef struct rush_io {
+  uint32_t name;    /**< offset of a zero-terminated UTF-8 string in the strings section, or 0xffffffff */
+  uint32_t operand; /**< region << 28 | offset */
+  uint32_t bytes;
+  uint8_t dtype;          /**< rush_dtype of the codes in memory */
+  uint8_t exported_dtype; /**< rush_dtype of the exported model's input or output */
+  uint8_t rank;
+  uint8_t flags; /**< 0; reserved */
+  uint32_t dims[RUSH_MAX_RANK];
+  uint8_t dim_order[8];
+  float scale; /**< 0 where the values are not quantized */
+  int32_t zero_point;
+} rush_io;
+
+/** The kernels that a firmware links, made by `rushlight compile` (kernel.h); opaque to C. */
+typedef struct rush_kernel_table rush_kernel_table;
+
+/** A program: its image and the kernels it runs with. `rushlight compile` writes one as a constant. */
+typedef struct rush_model {
+  const void* image; /**< 16-byte aligned, read only, used in place */
+  uint32_t image_bytes;
+  const rush_kernel_table* kernels;
+} rush_model;
+
+/** RAM given to an instance. Region 1 of the image is memories[0], and so on (region 0 is the image). */
+typedef struct rush_memory {
+  void* base; /**< 16-byte aligned */
+  uint32_t bytes;
+} rush_memory;
+
+/** One running instance. rows_done really has as many elements as the longest chain of the image has
+ *  steps: allocate RUSH_CONTEXT_BYTES(n) bytes, 4-byte aligned (model.h has the constant). */
+typedef struct rush_context {
+  const uint8_t* image;
+  const rush_kernel_table* kernels;
+  uint8_t* regions[RUSH_MAX_REGIONS];
+  uint16_t chain; /**< next chain to run */
+  uint16_t chain_end;
+  uint16_t rows_capacity;
+  uint16_t in_chain; /**< 1 while rows_done belongs to a chain that has begun */
+  uint16_t rows_done[2];
+} rush_context;
+
+#define RUSH_CONTEXT_BYTES(chain_steps) (sizeof(rush_context) + ((chain_steps) > 2 ? ((chain_steps) - 1) / 2 * 4 : 0))
+
+/** Verifies the whole image against `memories` and prepares `context`. After RUSH_OK no run of any entry
+ *  touches memory outside the image, the regions and the context.
+ *  Time: one CRC over the image and one pass over its steps. */
+rush_status rush_open(rush_context* context, size_t context_bytes, const rush_model* model, const rush_memory* memories,
+                      uint32_t memory_count);
+
+/** Number of entry points; entry 0 is the inference. Entries named "init" prepare the state region. */
+uint32_t rush_entry_count(const rush_context* context);
+
+/** The entry's i-th input or output, or NULL. */
+const rush_io* rush_input_info(const rush_context* context, uint32_t entry, uint32_t i);
+const rush_io* rush_output_info(const rush_context* context, uint32_t entry, uint32_t i);
+
+/** Where to write the i-th input before a run, where to read the i-th output after it; NULL if there is none. */
+void* rush_input(const rush_context* context, uint32_t entry, uint32_t i);
+const void* rush_output(const rush_context* context, uint32_t entry, uint32_t i);
+
+/** Begins a run of an entry; rush_step then does one band of one step and returns RUSH_RUNNING, or RUSH_OK at
+ *  the end. A run may be given up at any time by beginning another one. */
+rush_status rush_begin(rush_context* context, uint32_t entry);
+rush_status rush_step(rush_context* context);
+
+/** rush_begin, then rush_step to the end. */
+rush_status rush_run(rush_context* context, uint32_t entry);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
