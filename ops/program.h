@@ -68,6 +68,7 @@ struct ProgramStep {
   std::vector<RowDependency> row_dependencies;
   /// Byte offset in `params` of the Rows of each map operand (-1: not a map), so that a chain can make rings of them.
   std::vector<int> rows_field;
+  uint64_t macs = 0;  ///< multiply-accumulates of the whole step
   std::string name;
   Origin origin;
 };
