@@ -57,6 +57,9 @@ struct RowDependency {
   int operand;
   int stride;
   int lead;
+  /// Input rows from the first to the last that one output row reads, padding included: (kernel - 1) * dilation + 1.
+  /// So output row y reads no row before (y + 1) * stride + lead - span. A step without it cannot join a chain.
+  int span = 0;
 };
 
 struct ProgramStep {

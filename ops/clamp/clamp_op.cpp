@@ -40,7 +40,7 @@ ProgramStep clamp_step(const NodeTypes& types, Lowering& lowering, const Params&
           .operands = {{lowering.buffer(types.node.inputs[0])}, {lowering.buffer(types.node.out())}},
           .rows = params.rows,
           .in_place = {{0, 1}},
-          .row_dependencies = {{.operand = 0, .stride = 1, .lead = 0}},
+          .row_dependencies = {{.operand = 0, .stride = 1, .lead = 0, .span = 1}},
           .rows_field = {offsetof(Params, in), offsetof(Params, out)}};
 }
 
