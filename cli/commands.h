@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands of `rushlight`, one file each: arguments in, compiler called, results printed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+
+namespace rush {
+
+/// A comparison or a test that does not hold: exit code 1.
+class DoesNotHold : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+void add_compile_command(CLI::App& app);
+void add_run_command(CLI::App& app);
+void add_build_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
+void add_size_command(CLI::App& app);
+void add_show_command(CLI::App& app);
+void add_targets_command(CLI::App& app);
+
+}  // namespace rush
