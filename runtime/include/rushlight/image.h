@@ -31,31 +31,33 @@ struct ImageHeader {
   uint32_t max_chain_steps;
 };
 
-/// Section kinds. A reader that does not know a kind skips it, unless kSectionRequired is set in `flags`.
+/// Section kinds. The first kFixedSections are present in every image, empty or not, as the first elements of the
+/// section table, in this order: a device finds them without a search. Others follow in any order. A reader skips
+/// a kind that it does not know, unless kSectionRequired is set in `flags`.
 enum class SectionKind : uint16_t {
-  kRegions = 1,    ///< ImageRegion[]: region 1, 2, ... (region 0 is the image)
-  kEntries = 2,    ///< ImageEntry[]
-  kIo = 3,         ///< rush_io[]
-  kChains = 4,     ///< ImageChain[]
-  kLinks = 5,      ///< ImageLink[]: one for each step of a chain of two or more steps
-  kSteps = 6,      ///< ImageStep[]
-  kOperands = 7,   ///< uint32_t[]: region << 28 | offset
-  kParams = 8,     ///< the kernels' parameter structs
-  kConstants = 9,  ///< weights, tables: what operands of region 0 point into (offsets from the image's start)
-  kKernels = 10,   ///< uint16_t[]: kernel ids, in the order of the kernel table
-  kStrings = 11,   ///< zero-terminated UTF-8: I/O, entry and region names
-  kLabels = 12,    ///< uint32_t[]: offsets of strings, e.g. the class names
-  kDebug = 13,     ///< ImageDebug[]: one for each step; layer names and source lines
-  kCommands = 14   ///< command streams of an NPU
+  kRegions = 1,     ///< ImageRegion[]: region 1, 2, ... (region 0 is the image)
+  kEntries = 2,     ///< ImageEntry[]
+  kIo = 3,          ///< rush_io[]
+  kChains = 4,      ///< ImageChain[]
+  kLinks = 5,       ///< ImageLink[]: one for each step of each chain of two or more steps, in order
+  kSteps = 6,       ///< ImageStep[]
+  kOperands = 7,    ///< uint32_t[]: region << 28 | offset
+  kParams = 8,      ///< the kernels' parameter structs
+  kStrings = 9,     ///< zero-terminated UTF-8: I/O, entry and region names, labels
+  kLabels = 10,     ///< uint32_t[]: offsets of strings, e.g. the class names
+  kConstants = 11,  ///< weights, tables: what operands of region 0 point into (offsets from the image's start)
+  kKernels = 12,    ///< uint16_t[]: kernel ids, in the order of the kernel table
+  kDebug = 13,      ///< ImageDebug[]: one for each step; layer names and source lines
+  kCommands = 14    ///< command streams of an NPU, operands of the kernel that drives it
 };
-enum : uint16_t { kSectionRequired = 1 };
+enum : uint16_t { kFixedSections = 10, kKnownSections = 14, kSectionRequired = 1 };
 
 struct ImageSection {
   uint16_t kind;
   uint16_t flags;
   uint32_t offset;  ///< from the image's start, 16-byte aligned
   uint32_t bytes;
-  uint32_t count;  ///< elements
+  uint32_t count;  ///< elements, below 2^24 in the fixed sections; bytes where the elements are bytes
 };
 
 enum class RegionKind : uint8_t {
@@ -81,17 +83,19 @@ struct ImageEntry {
   uint16_t output_count;
 };
 
-/// Steps that run together, band by band. Most chains are one step, which runs as a whole.
+/// Steps that run together, band by band. Most chains are one step, which runs as a whole. Chains cover the steps
+/// one behind the other, and links the steps of the longer chains.
 struct ImageChain {
   uint16_t first_step;
   uint16_t step_count;
-  uint32_t first_link;  ///< in the link section; unused where step_count is 1
+  uint32_t first_link;  ///< in the link section; that of the next longer chain where step_count is 1
 };
 
-/// How a step of a longer chain advances. Before output rows [done, y) are computed, producer p (a step of
-/// the same chain, by its place in it) must have done min(its rows, y * row_stride + row_lead) rows.
-/// The runtime always runs the last step of the chain that is ready; the compiler proves that this order never
-/// overwrites a ring row still needed.
+/// How a step of a longer chain advances, band_rows rows at a time. Before output rows [done, y) are computed, producer
+/// p (an earlier step of the same chain, by its place in it) must have done min(its rows, y * row_stride + row_lead)
+/// rows. The runtime always runs the last step of the chain that is ready, until all have done all their rows; the
+/// compiler proves that this order never overwrites a ring row still needed. Producers come first, so one is always
+/// ready.
 struct ImageLink {
   uint16_t band_rows;
   uint16_t producer[2];  ///< 0xffff: none
@@ -117,7 +121,7 @@ enum : uint32_t { kOperandRegionShift = 28, kOperandOffsetMask = 0x0fffffffu };
 
 static_assert(sizeof(ImageHeader) == 32 && sizeof(ImageSection) == 16 && sizeof(ImageRegion) == 16, "layout");
 static_assert(sizeof(ImageEntry) == 16 && sizeof(ImageChain) == 8 && sizeof(ImageLink) == 16, "layout");
-static_assert(sizeof(ImageStep) == 12 && sizeof(rush_io) == 56, "layout");
+static_assert(sizeof(ImageStep) == 12 && sizeof(rush_io) == 76, "layout");
 
 }  // namespace rush
 #endif

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a call came to. Everything but RUSH_OK and RUSH_RUNNING is an error and leaves the context unusable. */
+/** What a call came to. Everything but RUSH_OK and RUSH_RUNNING is an error. */
 typedef enum rush_status {
   RUSH_OK = 0,
   RUSH_RUNNING = 1,           /**< rush_step: there is more to do */
@@ -26,8 +26,7 @@ typedef enum rush_status {
   RUSH_WRONG_TARGET = 7,      /**< compiled for another class of core (scalar, dsp, mve) */
   RUSH_WRONG_KERNELS = 8,     /**< compiled for another kernel table than the one linked */
   RUSH_BAD_STEP = 9,          /**< a step's kernel, parameters, operands or chain do not hold */
-  RUSH_REGION_TOO_SMALL = 10, /**< a region given is smaller than the image asks for */
-  RUSH_STUCK = 11             /**< a chain whose row counters can never advance */
+  RUSH_REGION_TOO_SMALL = 10  /**< a region given is smaller than the image asks for */
 } rush_status;
 
 /** Element types. int4 is two per byte, low nibble first. */
@@ -46,11 +45,12 @@ typedef enum rush_dtype {
 enum { RUSH_MAX_RANK = 6, RUSH_MAX_REGIONS = 8, RUSH_ALIGNMENT = 16 };
 
 /** One input or output, as it lies in memory and in the image.
- *  real = (code - zero_point) * scale. dims are in the exported model's axis order; dim_order[i] is the
- *  axis that lies at memory position i, outermost first ({0,2,3,1} is channels-last). */
+ *  real = (code - zero_point) * scale, and code = clamp(round_half_even(real * inverse_scale) + zero_point, code_min,
+ *  code_max), in float32. dims are in the exported model's axis order; dim_order[i] is the axis that lies at memory
+ *  position i, outermost first ({0,2,3,1} is channels-last). */
 typedef struct rush_io {
-  uint32_t name;    /**< offset of a zero-terminated UTF-8 string in the strings section, or 0xffffffff */
-  uint32_t operand; /**< region << 28 | offset */
+  uint32_t name;    /**< for rush_string() */
+  uint32_t operand; /**< region << 28 | offset; for rush_input() and rush_output() */
   uint32_t bytes;
   uint8_t dtype;          /**< rush_dtype of the codes in memory */
   uint8_t exported_dtype; /**< rush_dtype of the exported model's input or output */
@@ -59,7 +59,11 @@ typedef struct rush_io {
   uint32_t dims[RUSH_MAX_RANK];
   uint8_t dim_order[8];
   float scale; /**< 0 where the values are not quantized */
+  float inverse_scale;
   int32_t zero_point;
+  int32_t code_min;
+  int32_t code_max;
+  uint32_t exact_scale[2]; /**< the scale as binary64, low word first: for tools on the host */
 } rush_io;
 
 /** The kernels that a firmware links, made by `rushlight compile` (kernel.h); opaque to C. */
@@ -79,36 +83,43 @@ typedef struct rush_memory {
 } rush_memory;
 
 /** One running instance. rows_done really has as many elements as the longest chain of the image has
- *  steps: allocate RUSH_CONTEXT_BYTES(n) bytes, 4-byte aligned (model.h has the constant). */
+ *  steps: allocate RUSH_CONTEXT_BYTES(n) bytes (model.h has the constant), aligned for a pointer. */
 typedef struct rush_context {
-  const uint8_t* image;
+  const uint8_t* image; /**< NULL unless rush_open() returned RUSH_OK */
   const rush_kernel_table* kernels;
   uint8_t* regions[RUSH_MAX_REGIONS];
   uint16_t chain; /**< next chain to run */
   uint16_t chain_end;
-  uint16_t rows_capacity;
   uint16_t in_chain; /**< 1 while rows_done belongs to a chain that has begun */
-  uint16_t rows_done[2];
+  uint16_t rows_done[3];
 } rush_context;
 
-#define RUSH_CONTEXT_BYTES(chain_steps) (sizeof(rush_context) + ((chain_steps) > 2 ? ((chain_steps) - 1) / 2 * 4 : 0))
+#define RUSH_CONTEXT_BYTES(chain_steps) (sizeof(rush_context) + ((chain_steps) > 3 ? ((chain_steps) - 2) / 2 * 4 : 0))
 
 /** Verifies the whole image against `memories` and prepares `context`. After RUSH_OK no run of any entry
- *  touches memory outside the image, the regions and the context.
+ *  touches memory outside the image, the regions and the context, and every run ends.
  *  Time: one CRC over the image and one pass over its steps. */
 rush_status rush_open(rush_context* context, size_t context_bytes, const rush_model* model, const rush_memory* memories,
                       uint32_t memory_count);
 
-/** Number of entry points; entry 0 is the inference. Entries named "init" prepare the state region. */
+/** Number of entry points; entry 0 is the inference. An entry named "init" prepares the state region: run it first. */
 uint32_t rush_entry_count(const rush_context* context);
+const char* rush_entry_name(const rush_context* context, uint32_t entry);
 
 /** The entry's i-th input or output, or NULL. */
 const rush_io* rush_input_info(const rush_context* context, uint32_t entry, uint32_t i);
 const rush_io* rush_output_info(const rush_context* context, uint32_t entry, uint32_t i);
 
-/** Where to write the i-th input before a run, where to read the i-th output after it; NULL if there is none. */
+/** Where to write the i-th input before a run, where to read the i-th output after it; NULL if there is none. Inputs
+ *  and outputs may share memory: read outputs before writing the next inputs. */
 void* rush_input(const rush_context* context, uint32_t entry, uint32_t i);
 const void* rush_output(const rush_context* context, uint32_t entry, uint32_t i);
+
+/** The i-th label (class name) that the image carries, or NULL. */
+const char* rush_label(const rush_context* context, uint32_t i);
+
+/** The image's string at an offset (rush_io.name), or NULL. Zero-terminated UTF-8. */
+const char* rush_string(const rush_context* context, uint32_t offset);
 
 /** Begins a run of an entry; rush_step then does one band of one step and returns RUSH_RUNNING, or RUSH_OK at
  *  the end. A run may be given up at any time by beginning another one. */
