@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model with its memory: what `rushlight build` generates beside the model, one constant that the firmware uses.
+#ifndef RUSH_BOARDS_INSTANCE_H
+#define RUSH_BOARDS_INSTANCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rushlight/rushlight.h"
+
+enum { kGuardBytes = 64 };
+
+/// Regions lie between guard bands: kGuardBytes each, one before the first region of a memory and one behind each.
+struct Instance {
+  const rush_model* model;
+  rush_context* context;
+  size_t context_bytes;
+  const rush_memory* memories;
+  uint32_t memory_count;
+  uint8_t* const* guards;
+  uint32_t guard_count;
+  int32_t init_entry;  ///< the entry named "init", or -1
+};
+
+extern "C" const Instance rush_instance;
+
+#endif
