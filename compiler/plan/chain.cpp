@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps that run band by band. The runtime always runs the last step of the chain that is ready, so the order of
+// bands follows from the row counters alone. Played through here, it says how many rows of each map are needed
+// at once; that many rows, used as a ring, take the place of the map.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "compiler/plan/plan.h"
+#include "ops/op_def.h"
+
+namespace rush {
+namespace {
+
+/// Rows of a map that one step of the chain leaves for another.
+struct Edge {
+  size_t producer;  ///< places in the chain
+  size_t consumer;
+  RowDependency dependency;
+};
+
+/// What an operand means to its step.
+struct Use {
+  size_t place;
+  size_t operand;
+};
+
+bool is_written(const ProgramStep& step, size_t operand) {
+  return (step.family->host->contract->written >> operand & 1) != 0;
+}
+
+class ChainMaker {
+ public:
+  ChainMaker(Program& program, int first_step, int step_count)
+      : program_(program), first_(static_cast<size_t>(first_step)), count_(static_cast<size_t>(step_count)) {
+    internal_check(first_step >= 0 && step_count > 1 && first_ + count_ <= program.steps.size(),
+                   "make_chain: no such steps");
+  }
+
+  void make() {
+    find_edges();
+    const std::vector<uint32_t> needed = rows_needed();
+    for (size_t place = 0; place < count_; ++place) make_rings(place, needed[place]);
+    replace_chains();
+  }
+
+ private:
+  const ProgramStep& step(size_t place) const { return program_.steps[first_ + place]; }
+
+  BufferId root(BufferId id) const {
+    while (const auto parent = program_[id].view_of) id = *parent;
+    return id;
+  }
+
+  void refuse(size_t place, const std::string& why) const {
+    throw InternalError("make_chain: step \"" + step(place).name + "\" " + why);
+  }
+
+  Rows rows_of(const Use& use) const {
+    Rows rows{};
+    std::memcpy(&rows, step(use.place).params.data() + step(use.place).rows_field[use.operand], sizeof rows);
+    return rows;
+  }
+
+  bool has_rows(const Use& use) const {
+    const std::vector<int>& fields = step(use.place).rows_field;
+    return use.operand < fields.size() && fields[use.operand] >= 0;
+  }
+
+  /// Each operand of a step of the chain that lies in the buffer or a view of it.
+  std::vector<Use> uses_of(BufferId buffer) const {
+    std::vector<Use> uses;
+    for (size_t place = 0; place < count_; ++place) {
+      for (size_t i = 0; i < step(place).operands.size(); ++i) {
+        const BufferId used = step(place).operands[i].buffer;
+        if (used.valid() && root(used) == root(buffer)) uses.push_back({place, i});
+      }
+    }
+    return uses;
+  }
+
+  RowDependency dependency_of(const Use& use) const {
+    for (const RowDependency& dependency : step(use.place).row_dependencies) {
+      if (dependency.operand == static_cast<int>(use.operand) && dependency.span > 0) return dependency;
+    }
+    refuse(use.place, "does not say which rows it needs of a map made in the same chain");
+    return {};
+  }
+
+  void find_edges() {
+    for (size_t place = 0; place < count_; ++place) {
+      for (size_t i = 0; i < step(place).operands.size(); ++i) {
+        if (step(place).operands[i].buffer.valid() && is_written(step(place), i)) add_edges({place, i});
+      }
+    }
+    for (size_t place = 0; place < count_; ++place) {
+      if (std::ranges::count(edges_, place, &Edge::consumer) > 2)
+        refuse(place, "reads more than two maps of its chain");
+    }
+  }
+
+  void add_edges(const Use& written) {
+    for (const Use& read : uses_of(step(written.place).operands[written.operand].buffer)) {
+      if (read.place == written.place || is_written(step(read.place), read.operand)) continue;
+      if (read.place < written.place) refuse(written.place, "overwrites a map that an earlier step of its chain reads");
+      if (!has_rows(written)) refuse(written.place, "does not write its map row by row");
+      if (!has_rows(read)) refuse(read.place, "does not read its map row by row");
+      const Rows out = rows_of(written), in = rows_of(read);
+      if (out.row_bytes != in.row_bytes || out.ring_rows != in.ring_rows || out.ring_rows != step(written.place).rows)
+        refuse(read.place, "sees other rows than the step that makes them");
+      edges_.push_back({written.place, read.place, dependency_of(read)});
+    }
+  }
+
+  /// Whether all producers of a step have done what its next band needs.
+  bool ready(size_t place, const std::vector<int>& done) const {
+    const int rows = step(place).rows;
+    if (done[place] >= rows) return false;
+    const int y = std::min(rows, done[place] + kBandRows);
+    return std::ranges::all_of(edges_, [&](const Edge& edge) {
+      const int wanted = y * edge.dependency.stride + edge.dependency.lead;
+      return edge.consumer != place || done[edge.producer] >= std::min<int>(step(edge.producer).rows, wanted);
+    });
+  }
+
+  /// The first row of a producer's map that a consumer will still read.
+  int oldest_needed(size_t producer, const std::vector<int>& done) const {
+    int oldest = step(producer).rows;
+    for (const Edge& edge : edges_) {
+      if (edge.producer != producer || done[edge.consumer] >= step(edge.consumer).rows) continue;
+      const RowDependency& d = edge.dependency;
+      oldest = std::min(oldest, std::max(0, (done[edge.consumer] + 1) * d.stride + d.lead - d.span));
+    }
+    return oldest;
+  }
+
+  /// Plays the runtime's order: for each step, how many rows of its map live at once at most.
+  std::vector<uint32_t> rows_needed() const {
+    std::vector<uint32_t> needed(count_, 1);
+    std::vector<int> done(count_, 0);
+    while (true) {
+      size_t place = count_;
+      while (place > 0 && !ready(place - 1, done)) --place;
+      if (place == 0) break;
+      --place;
+      const int end = std::min<int>(step(place).rows, done[place] + kBandRows);
+      needed[place] =
+          std::max(needed[place], static_cast<uint32_t>(end - std::min(end - 1, oldest_needed(place, done))));
+      done[place] = end;
+    }
+    for (size_t place = 0; place < count_; ++place) {
+      if (done[place] != step(place).rows) refuse(place, "can never be ready in its chain");
+    }
+    return needed;
+  }
+
+  /// A map that only this chain uses, and only as a whole buffer.
+  bool is_private(BufferId id) const {
+    if (program_[id].kind != BufferKind::kArena) return false;
+    const auto touches = [&](BufferId other) { return other.valid() && root(other) == root(id); };
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      const bool inside = s >= first_ && s < first_ + count_;
+      for (const OperandRef& operand : program_.steps[s].operands) {
+        if (touches(operand.buffer) && (!inside || operand.buffer != id || operand.offset != 0)) return false;
+      }
+    }
+    for (const Entry& entry : program_.entries) {
+      for (const ProgramPort& port : entry.inputs) {
+        if (touches(port.buffer)) return false;
+      }
+      for (const ProgramPort& port : entry.outputs) {
+        if (touches(port.buffer)) return false;
+      }
+    }
+    return !program_[id].view_of;
+  }
+
+  void make_rings(size_t place, uint32_t ring_rows) {
+    for (size_t i = 0; i < step(place).operands.size(); ++i) {
+      const BufferId buffer = step(place).operands[i].buffer;
+      if (!buffer.valid() || !is_written(step(place), i) || !has_rows({place, i}) || !is_private(buffer)) continue;
+      const std::vector<Use> uses = uses_of(buffer);
+      const auto writers =
+          std::ranges::count_if(uses, [&](const Use& u) { return is_written(step(u.place), u.operand); });
+      if (writers == 1 && uses.size() > 1) make_ring(buffer, uses, ring_rows);
+    }
+  }
+
+  void make_ring(BufferId buffer, const std::vector<Use>& uses, uint32_t ring_rows) {
+    Rows rows = rows_of(uses.front());
+    const Rows ring{rows.row_bytes, static_cast<uint16_t>(ring_rows),
+                    static_cast<uint16_t>((0x8000u + ring_rows - 1) / ring_rows)};
+    if (ring_rows >= rows.ring_rows || !rows_hold(ring, rows.ring_rows)) return;
+    for (const Use& use : uses) {
+      ProgramStep& user = program_.steps[first_ + use.place];
+      std::memcpy(user.params.data() + user.rows_field[use.operand], &ring, sizeof ring);
+    }
+    program_[buffer].bytes = rows_bytes(ring);
+  }
+
+  ChainLink link_of(size_t place) const {
+    ChainLink link{.band_rows = kBandRows, .producers = {}};
+    for (const Edge& edge : edges_) {
+      if (edge.consumer == place)
+        link.producers.emplace_back(static_cast<int>(first_ + edge.producer), edge.dependency);
+    }
+    return link;
+  }
+
+  void replace_chains() {
+    auto& chains = program_.chains;
+    const auto begin = std::ranges::find(chains, static_cast<int>(first_), &Chain::first_step);
+    internal_check(chains.end() - begin >= static_cast<ptrdiff_t>(count_),
+                   "make_chain: no chain begins at the first step");
+    const auto end = begin + static_cast<ptrdiff_t>(count_);
+    internal_check(std::all_of(begin, end, [](const Chain& chain) { return chain.step_count == 1; }),
+                   "make_chain: a step belongs to a longer chain already");
+    const int index = static_cast<int>(begin - chains.begin());
+    begin->step_count = static_cast<int>(count_);
+    for (size_t place = 0; place < count_; ++place) begin->links.push_back(link_of(place));
+    chains.erase(begin + 1, end);
+    renumber_entries(index);
+  }
+
+  void renumber_entries(int index) {
+    const int gone = static_cast<int>(count_) - 1;
+    for (Entry& entry : program_.entries) {
+      const int end = entry.first_chain + entry.chain_count;
+      if (entry.first_chain > index) {
+        internal_check(entry.first_chain > index + gone, "make_chain: the steps belong to two entries");
+        entry.first_chain -= gone;
+      } else if (end > index) {
+        internal_check(end > index + gone, "make_chain: the steps belong to two entries");
+        entry.chain_count -= gone;
+      }
+    }
+  }
+
+  /// One row a turn keeps the rings smallest.
+  static constexpr int kBandRows = 1;
+
+  Program& program_;
+  size_t first_;
+  size_t count_;
+  std::vector<Edge> edges_;
+};
+
+}  // namespace
+
+void make_chain(Program& program, int first_step, int step_count) {
+  ChainMaker(program, first_step, step_count).make();
+}
+
+}  // namespace rush
