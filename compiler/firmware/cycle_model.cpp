@@ -17,11 +17,21 @@ using enum OpClass;
 
 bool is_vector(OpClass c) { return c >= kVectorLoad && c <= kVectorFp; }
 
-bool is_load(OpClass c) { return c == kLoad || c == kLoadMany || c == kFpLoad; }
+bool is_load(OpClass c) { return c == kLoad || c == kLoadNarrow || c == kLoadMany || c == kFpLoad; }
 
 bool is_memory(OpClass c) { return is_load(c) || c == kStore || c == kStoreMany || c == kFpStore; }
 
 bool writes_pc(const Operation& op) { return (op.results >> 15) & 1; }
+
+/// Narrow loads cost what loads cost unless the description tells them apart; a class that it leaves out, one cycle.
+InstructionCost described_cost(const Pipeline& pipeline, OpClass c) {
+  const auto found = pipeline.costs.find(std::string(name_of(c)));
+  if (found != pipeline.costs.end()) return found->second;
+  return c == kLoadNarrow ? described_cost(pipeline, kLoad) : InstructionCost{};
+}
+
+/// Whether a product of `writer` reaches the accumulator of `reader` by the short path.
+bool forwards(OpClass writer, OpClass reader) { return writer == reader || (writer == kMul && reader == kMac); }
 
 template <class Visit>
 void for_each_register(Registers registers, Visit visit) {
@@ -30,26 +40,25 @@ void for_each_register(Registers registers, Visit visit) {
 
 }  // namespace
 
-PipelineState::Unit PipelineState::unit_of(OpClass c) {
+PipelineState::Unit PipelineState::unit_of(OpClass c) const {
+  const Unit store_unit = pipeline_.loads_per_cycle > 1 ? kStoreUnit : kMemoryUnit;
   switch (c) {
     case kMul: case kMac: case kLongMul: case kDiv: return kMacUnit;
-    case kLoad: case kStore: case kLoadMany: case kStoreMany: case kFpLoad: case kFpStore:
-    case kVectorLoad: case kVectorStore: case kVectorGather: case kVectorScatter: return kMemoryUnit;
+    case kLoad: case kLoadNarrow: case kLoadMany: case kFpLoad: return kMemoryUnit;
+    case kVectorLoad: case kVectorStore: case kVectorGather: case kVectorScatter: return kVectorMemoryUnit;
+    case kStore: case kStoreMany: case kFpStore: return store_unit;
     case kFpMove: case kFpAlu: case kFpMac: case kFpDiv: return kFpUnit;
     case kBranch: case kBranchLink: case kBranchIndirect: return kBranchUnit;
-    case kVectorAlu: case kVectorToCore: case kPredicate: return kVectorAluUnit;
+    case kVectorAlu: case kVectorShift: case kVectorToCore: case kPredicate: return kVectorAluUnit;
     case kVectorMul: case kVectorMacToCore: case kVectorFp: return kVectorMacUnit;
     case kLoopStart: case kLoopEnd: case kIfThen: case kNop: case kCount: return kNoUnit;
-    case kAlu: case kShiftAlu: break;
+    case kAlu: case kShiftAlu: case kBitField: break;
   }
   return kAluUnit;
 }
 
 PipelineState::PipelineState(const Pipeline& pipeline) : pipeline_(pipeline) {
-  for (size_t i = 0; i < costs_.size(); ++i) {
-    const auto found = pipeline.costs.find(std::string(name_of(static_cast<OpClass>(i))));
-    if (found != pipeline.costs.end()) costs_[i] = found->second;
-  }
+  for (size_t i = 0; i < costs_.size(); ++i) costs_[i] = described_cost(pipeline, static_cast<OpClass>(i));
   for (auto& unit : free_) unit.assign(1, 0);
   if (pipeline.pairing != Pairing::kNone) free_[kAluUnit].assign(2, 0);
   free_[kNoUnit].assign(2, 0);
@@ -67,8 +76,9 @@ int64_t PipelineState::operands_ready(const Operation& op) const {
   int64_t ready = 0;
   for_each_register(op.reads, [&](size_t r) { ready = std::max(ready, ready_[r]); });
   for_each_register(op.accumulates, [&](size_t r) {
-    ready = std::max(ready, writer_[r] == op.op_class ? accumulate_[r] : ready_[r]);
+    ready = std::max(ready, forwards(writer_[r], op.op_class) ? accumulate_[r] : ready_[r]);
   });
+  for_each_register(op.stored, [&](size_t r) { ready = std::max(ready, ready_[r] - pipeline_.store_data_delay); });
   return ready;
 }
 

@@ -31,8 +31,11 @@ class PipelineState {
 
  private:
   /// Groups of classes that compete: units of which there is a number, each busy until a cycle.
-  enum Unit { kAluUnit, kMacUnit, kMemoryUnit, kFpUnit, kBranchUnit, kVectorAluUnit, kVectorMacUnit, kNoUnit, kUnits };
-  static Unit unit_of(OpClass op_class);
+  enum Unit {
+    kAluUnit, kMacUnit, kMemoryUnit, kStoreUnit, kFpUnit, kBranchUnit,
+    kVectorMemoryUnit, kVectorAluUnit, kVectorMacUnit, kNoUnit, kUnits
+  };
+  Unit unit_of(OpClass op_class) const;
 
   InstructionCost cost_of(const Operation& op) const;
   int64_t operands_ready(const Operation& op) const;

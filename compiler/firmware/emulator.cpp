@@ -79,8 +79,11 @@ int plugin_api(const std::string& version_output) {
   return major >= 9 ? 2 : 1;
 }
 
-Disassembly disassemble(const fs::path& elf) {
-  return parse_disassembly(run_checked({{find_tool("arm-none-eabi-objdump"), "-d", elf.string()}, {}, 300}));
+// Left to itself objdump takes some Helium loads and multiplies for generic coprocessor instructions.
+Disassembly disassemble(const fs::path& elf, Isa isa) {
+  std::vector<std::string> arguments = {find_tool("arm-none-eabi-objdump"), "-d", elf.string()};
+  if (isa == Isa::kMve) arguments.push_back("-marmv8.1-m.main");
+  return parse_disassembly(run_checked({arguments, {}, 300}));
 }
 
 }  // namespace rush::firmware

@@ -37,7 +37,7 @@ Counted emulate_counted(const Board& board, const Emulation& emulation, const Di
 /// The plugin API version to announce to a QEMU of this `qemu-system-arm --version` output.
 int plugin_api(const std::string& version_output);
 
-/// Disassembles a linked firmware.
-Disassembly disassemble(const std::filesystem::path& elf);
+/// Disassembles a linked firmware for a core of the class.
+Disassembly disassemble(const std::filesystem::path& elf, Isa isa);
 
 }  // namespace rush::firmware

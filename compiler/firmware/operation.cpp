@@ -27,9 +27,9 @@ using Forms = std::unordered_map<std::string_view, Form>;
 using enum OpClass;
 
 constexpr std::string_view kNames[] = {
-    "alu", "shift_alu", "mul", "mac", "long_mul", "div", "load", "store", "load_many", "store_many", "branch",
+    "alu", "shift_alu", "bit_field", "mul", "mac", "long_mul", "div", "load", "load_narrow", "store", "load_many", "store_many", "branch",
     "branch_link", "branch_indirect", "fp_move", "fp_alu", "fp_mac", "fp_div", "fp_load", "fp_store",
-    "vector_load", "vector_store", "vector_gather", "vector_scatter", "vector_alu", "vector_mul",
+    "vector_load", "vector_store", "vector_gather", "vector_scatter", "vector_alu", "vector_shift", "vector_mul",
     "vector_mac_to_core", "vector_to_core", "vector_fp", "predicate", "loop_start", "loop_end", "if_then", "nop"};
 static_assert(std::size(kNames) == static_cast<size_t>(kCount));
 
@@ -43,13 +43,15 @@ Forms make_core_forms() {
   add(f, {"mov", "movw", "mvn", "sxtb", "sxth", "uxtb", "uxth", "sxtb16", "uxtb16", "rev", "rev16", "revsh", "rbit",
           "clz", "neg", "adr", "mrs", "csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv", "cneg"},
       {.op_class = kAlu, .unary = true});
-  add(f, {"lsl", "lsr", "asr", "ror", "rrx", "ubfx", "sbfx", "ssat", "usat", "ssat16", "usat16"}, {kAlu});
+  add(f, {"ubfx", "sbfx"}, {kBitField});
+  add(f, {"lsl", "lsr", "asr", "ror", "rrx", "ssat", "usat", "ssat16", "usat16"}, {kAlu});
   add(f, {"sxtab", "sxtah", "uxtab", "uxtah", "sxtab16", "uxtab16", "pkhbt", "pkhtb", "qadd", "qsub", "qadd8",
           "qadd16", "qsub8", "qsub16", "sadd8", "sadd16", "ssub8", "ssub16", "uadd8", "uadd16", "usub8", "usub16",
           "uqadd8", "uqadd16", "uqsub8", "uqsub16", "shadd8", "shadd16", "uhadd8", "uhadd16", "sel", "sasx", "ssax",
           "qasx", "qsax", "lsll", "lsrl", "asrl", "sqrshr", "sqshl", "srshr", "uqshl", "urshr", "uqrshl"},
       {kAlu});
-  add(f, {"movt", "bfi", "bfc"}, {.op_class = kAlu, .reads_first = true});
+  add(f, {"movt"}, {.op_class = kAlu, .reads_first = true});
+  add(f, {"bfi", "bfc"}, {.op_class = kBitField, .reads_first = true});
   add(f, {"cmp", "cmn", "tst", "teq"}, {.op_class = kAlu, .results = 0});
   add(f, {"mul", "smulbb", "smulbt", "smultb", "smultt", "smulwb", "smulwt", "smuad", "smuadx", "smusd", "smusdx",
           "smmul", "smmulr"},
@@ -62,7 +64,8 @@ Forms make_core_forms() {
           "smlaltt"},
       {.op_class = kLongMul, .results = 2, .reads_first = true});
   add(f, {"sdiv", "udiv"}, {kDiv});
-  add(f, {"ldr", "ldrb", "ldrh", "ldrsb", "ldrsh", "ldrex", "lda"}, {kLoad});
+  add(f, {"ldr", "ldrex", "lda"}, {kLoad});
+  add(f, {"ldrb", "ldrh", "ldrsb", "ldrsh"}, {kLoadNarrow});
   add(f, {"str", "strb", "strh", "stl"}, {.op_class = kStore, .results = 0});
   add(f, {"ldrd"}, {.op_class = kLoadMany, .results = 2});
   add(f, {"strd"}, {.op_class = kStoreMany, .results = 0});
@@ -99,17 +102,17 @@ Forms make_vector_forms() {
   add(f, {"vld20", "vld21", "vld40", "vld41", "vld42", "vld43"}, {kVectorLoad});
   add(f, {"vst20", "vst21", "vst40", "vst41", "vst42", "vst43"}, {.op_class = kVectorStore, .results = 0});
   add(f, {"vadd", "vsub", "vqadd", "vqsub", "vhadd", "vhsub", "vrhadd", "vabd", "vand", "vorr", "vorn", "veor",
-          "vbic", "vshl", "vrshl", "vqshl", "vqrshl", "vshr", "vrshr", "vqshlu", "vshll", "vshllb", "vshllt", "vadc", "vadci",
-          "vsbc", "vsbci", "vcadd", "vhcadd", "vpsel", "vbrsr"},
+          "vbic", "vadc", "vadci", "vsbc", "vsbci", "vcadd", "vhcadd", "vpsel", "vmax", "vmin"},
       {kVectorAlu});
+  add(f, {"vshl", "vrshl", "vqshl", "vqrshl", "vshr", "vrshr", "vqshlu", "vshll", "vshllb", "vshllt", "vbrsr"},
+      {kVectorShift});
   add(f, {"vmov", "vmvn", "vneg", "vabs", "vqneg", "vqabs", "vdup", "vmovl", "vmovlb", "vmovlt", "vrev16", "vrev32",
           "vrev64", "vcls", "vclz"},
       {.op_class = kVectorAlu, .unary = true});
-  add(f, {"vmax", "vmin"}, {kVectorAlu});
-  add(f, {"vmaxa", "vmina", "vsli", "vsri", "vmovnb", "vmovnt", "vqmovnb", "vqmovnt", "vqmovunb", "vqmovunt",
-          "vshrnb", "vshrnt", "vrshrnb", "vrshrnt", "vqshrnb", "vqshrnt", "vqrshrnb", "vqrshrnt", "vqshrunb",
-          "vqshrunt", "vqrshrunb", "vqrshrunt", "vshlc", "vins"},
-      {.op_class = kVectorAlu, .reads_first = true});
+  add(f, {"vmaxa", "vmina", "vmovnb", "vmovnt", "vins"}, {.op_class = kVectorAlu, .reads_first = true});
+  add(f, {"vsli", "vsri", "vqmovnb", "vqmovnt", "vqmovunb", "vqmovunt", "vshrnb", "vshrnt", "vrshrnb", "vrshrnt",
+          "vqshrnb", "vqshrnt", "vqrshrnb", "vqrshrnt", "vqshrunb", "vqshrunt", "vqrshrunb", "vqrshrunt", "vshlc"},
+      {.op_class = kVectorShift, .reads_first = true});
   add(f, {"vidup", "vddup", "viwdup", "vdwdup"}, {.op_class = kVectorAlu, .results = 2, .reads_first = true});
   add(f, {"vcmp", "vpt"}, {.op_class = kVectorAlu, .results = 0});
   add(f, {"vmul", "vmulh", "vrmulh", "vmull", "vmullb", "vmullt", "vqdmulh", "vqrdmulh", "vqdmullb", "vqdmullt"},
@@ -275,8 +278,13 @@ void use_operands(Operation& op, const Form& form, const std::vector<std::string
   const size_t results = std::min<size_t>(static_cast<size_t>(form.results), parts.size());
   for (size_t i = 0; i < parts.size(); ++i) (i < results ? op.results : op.reads) |= registers_in(parts[i]);
   const bool two_operand = parts.size() == 2 && form.results == 1 && !form.unary && op.updates == 0 &&
-                           form.op_class != kLoad && form.op_class != kFpLoad && form.op_class != kVectorLoad;
-  if (form.accumulates) {
+                           form.op_class != kLoad && form.op_class != kLoadNarrow && form.op_class != kFpLoad && form.op_class != kVectorLoad;
+  const bool stores = form.op_class == kStore || form.op_class == kFpStore;
+  if (stores) {
+    op.stored = registers_in(parts.front());
+    op.reads = 0;
+    for (size_t i = 1; i < parts.size(); ++i) op.reads |= registers_in(parts[i]);
+  } else if (form.accumulates) {
     op.accumulates = form.reads_first ? op.results : (parts.size() == 4 ? registers_in(parts[3]) : 0);
     op.reads &= ~op.accumulates | (parts.size() == 4 ? registers_in(parts[1]) | registers_in(parts[2]) : ~Registers{0});
   } else if (form.reads_first || two_operand) {
@@ -365,7 +373,7 @@ Operation decode(const Instruction& instruction) {
     if (op.op_class == kLoadMany || op.op_class == kStoreMany) op.registers_moved = 2;
   }
   if (op.op_class >= kVectorLoad && op.op_class <= kVectorFp) specialise_vector(op, instruction);
-  if (op.op_class == kAlu && is_shifted(instruction.operands)) op.op_class = kShiftAlu;
+  if (op.op_class == kAlu && !found.form->unary && is_shifted(instruction.operands)) op.op_class = kShiftAlu;
   add_flags(op, found, name);
   return op;
 }

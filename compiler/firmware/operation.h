@@ -12,9 +12,9 @@ namespace rush::firmware {
 
 /// Classes of instructions that cost the same. docs/targets.md lists what belongs to each.
 enum class OpClass {
-  kAlu, kShiftAlu, kMul, kMac, kLongMul, kDiv, kLoad, kStore, kLoadMany, kStoreMany, kBranch, kBranchLink,
+  kAlu, kShiftAlu, kBitField, kMul, kMac, kLongMul, kDiv, kLoad, kLoadNarrow, kStore, kLoadMany, kStoreMany, kBranch, kBranchLink,
   kBranchIndirect, kFpMove, kFpAlu, kFpMac, kFpDiv, kFpLoad, kFpStore,
-  kVectorLoad, kVectorStore, kVectorGather, kVectorScatter, kVectorAlu, kVectorMul, kVectorMacToCore, kVectorToCore,
+  kVectorLoad, kVectorStore, kVectorGather, kVectorScatter, kVectorAlu, kVectorShift, kVectorMul, kVectorMacToCore, kVectorToCore,
   kVectorFp, kPredicate, kLoopStart, kLoopEnd, kIfThen, kNop, kCount
 };
 
@@ -30,9 +30,9 @@ struct Operation {
   int bytes = 2;
   int registers_moved = 0;     ///< of load and store multiple
   bool conditional = false;    ///< a branch that may fall through
-  bool shifted_operand = false;
   Registers reads = 0;         ///< needed at issue
   Registers accumulates = 0;   ///< read late: multiply-accumulates forward it
+  Registers stored = 0;        ///< the data of a store, read late
   Registers results = 0;       ///< ready after the class's latency
   Registers updates = 0;       ///< base registers written back, ready in the next cycle
 };

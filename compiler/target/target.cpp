@@ -50,6 +50,7 @@ Pipeline parse_pipeline(const Description& d) {
   p.branch_indirect = cycles("branch_indirect");
   p.mispredict = cycles("mispredict");
   p.words_per_cycle = static_cast<int>(d.integer_or("words_per_cycle", 1));
+  p.store_data_delay = cycles("store_data_delay");
   p.pipelined_loads = d.flag_or("pipelined_loads", false);
   const Description costs = d.table("costs");
   for (const std::string& key : costs.keys()) {

@@ -32,6 +32,7 @@ struct Pipeline {
   int branch_indirect = 0;
   int mispredict = 0;        ///< 0: the core does not predict
   int words_per_cycle = 1;   ///< of load and store multiple
+  int store_data_delay = 0;  ///< cycles that a store's data may come later than its address
   bool pipelined_loads = false;  ///< a load costs a cycle more unless a load or store follows it
   std::map<std::string, InstructionCost> costs;
 };
