@@ -7,9 +7,9 @@
 #include "checks.h"
 #include "instance.h"
 #include "records.h"
-#include "rushlight/kernel.h"
 #include "semihosting.h"
 
+// The table of every kernel of the class (ops/full_table_<isa>.cpp), and the linker script's addresses.
 extern "C" {
 extern const rush_kernel_table rush_full_table;
 extern uint8_t __free_start[], __free_end[], __records_start[];
@@ -60,14 +60,15 @@ rush_status open(const RecordHeader& record, Bench* bench) {
   rush_memory memories[RUSH_MAX_REGIONS - 1];
   bench->next = __free_start;
   bench->guard_count = 0;
-  bench->context = reinterpret_cast<rush_context*>(take(bench, record.context_bytes));
+  const uint32_t context_bytes = RUSH_CONTEXT_BYTES(record.chain_steps);
+  bench->context = reinterpret_cast<rush_context*>(take(bench, context_bytes));
   bool fits = bench->context != nullptr && take_guard(bench);
   for (uint32_t i = 0; fits && i < record.region_count; ++i) {
     fits = take_region(bench, record.region_bytes[i], &memories[i]);
   }
   if (!fits) return static_cast<rush_status>(rush::kDoesNotFit);
   const rush_model model = {&record + 1, record.image_bytes, &rush_full_table};
-  return rush_open(bench->context, record.context_bytes, &model, memories, record.region_count);
+  return rush_open(bench->context, context_bytes, &model, memories, record.region_count);
 }
 
 const uint8_t* input_of(const RecordHeader& record) {

@@ -24,7 +24,7 @@ struct RecordHeader {
   uint32_t input_bytes;      ///< all inputs of the entry, one behind the other
   uint32_t output_bytes;     ///< likewise
   uint32_t entry;
-  uint32_t context_bytes;
+  uint32_t chain_steps;      ///< that the context is made for
   uint32_t expected_status;  ///< of rush_open; anything but RUSH_OK ends the record there
   uint32_t region_count;
   uint32_t region_bytes[7];

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The object cache. The key covers the compiler's version, the command, the source and every header of the device tree,
+// so a hit is always the object that compiling would give.
+#include "compiler/firmware/objects.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "compiler/firmware/process.h"
+#include "compiler/ir/diagnostic.h"
+
+namespace rush::firmware {
+namespace fs = std::filesystem;
+namespace {
+
+std::string driver(Compiler compiler) {
+  return find_tool(compiler == Compiler::kGcc ? "arm-none-eabi-g++" : "clang++-19");
+}
+
+const std::string& compiler_version(Compiler compiler) {
+  static std::map<Compiler, std::string> versions;
+  static std::mutex lock;
+  const std::lock_guard<std::mutex> hold(lock);
+  std::string& version = versions[compiler];
+  if (version.empty()) version = run_checked({{driver(compiler), "--version"}, {}, 60});
+  return version;
+}
+
+/// The C library's headers, which clang does not find by itself.
+std::string library_headers() {
+  const std::string output =
+      run_checked({{find_tool("arm-none-eabi-g++"), "-E", "-x", "c", "-Wp,-v", "/dev/null"}, {}, 60});
+  size_t end = 0;
+  for (size_t begin = 0; begin < output.size(); begin = end + 1) {
+    end = std::min(output.find('\n', begin), output.size());
+    const fs::path directory = output.substr(begin, end - begin).substr(output[begin] == ' ' ? 1 : 0);
+    if (fs::exists(directory / "newlib.h")) return fs::canonical(directory).string();
+  }
+  throw UserError("the Arm C library's headers are not found",
+                  "install the package libnewlib-arm-none-eabi: apt-get install libnewlib-arm-none-eabi");
+}
+
+/// Kernels for speed, everything else for size.
+std::string optimisation(Part part, const fs::path& path) {
+  const bool kernel = part == Part::kKernel && !path.stem().string().ends_with("_extents");
+  return kernel ? "-O2" : "-Os";
+}
+
+/// Product code is held to the dialect that users compile it with.
+std::vector<std::string> dialect(Part part) {
+  if (part == Part::kHarness || part == Part::kMemory || part == Part::kStartup) return {"-std=gnu++17"};
+  return {"-std=gnu++14", "-pedantic-errors"};
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// All headers that device code can include, as one text.
+std::string device_headers() {
+  std::vector<fs::path> paths;
+  for (const char* top : {"runtime", "ops", "boards"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(data_root() / top)) {
+      if (entry.path().extension() == ".h") paths.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(paths);
+  std::string text;
+  for (const fs::path& path : paths) text += path.filename().string() + read_file(path);
+  return text;
+}
+
+/// Headers beside a generated source, such as model.h.
+std::string own_headers(const Source& source) {
+  std::string text;
+  for (const fs::path& directory : source.includes) {
+    if (fs::exists(directory / "model.h")) text += read_file(directory / "model.h");
+  }
+  return text;
+}
+
+std::string command_text(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += word + '\n';
+  return text;
+}
+
+/// Compiles beside the final place and renames, so that concurrent builds never see half an object.
+void compile(const std::vector<std::string>& command, const fs::path& object) {
+  fs::create_directories(object.parent_path());
+  const std::string partial = object.string() + fmt::format(".{}.partial.o", process_id());
+  std::vector<std::string> full = command;
+  append(full, {"-o", partial});
+  const Finished finished = run({full, {}, 600});
+  if (!finished.ok()) throw InternalError("a device source does not compile:\n" + command_text(full) + finished.output);
+  const fs::path usage = fs::path(partial).replace_extension(".su");
+  if (fs::exists(usage)) fs::rename(usage, fs::path(object).replace_extension(".su"));
+  fs::rename(partial, object);
+}
+
+/// Runs work(0) ... work(count - 1) on all cores; the first failure is thrown when all have ended.
+template <class Work>
+void in_parallel(size_t count, Work work) {
+  std::atomic<size_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex lock;
+  const auto worker = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard<std::mutex> hold(lock);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::jthread> threads;
+  const size_t workers = std::min<size_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+  for (size_t i = 0; i < workers; ++i) threads.emplace_back(worker);
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+std::string_view name_of(Part part) {
+  constexpr std::string_view kNames[] = {"startup", "core", "kernel", "model", "memory", "harness"};
+  return kNames[static_cast<size_t>(part)];
+}
+
+std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler) {
+  std::vector<std::string> command = {driver(compiler)};
+  append(command, compiler == Compiler::kGcc ? target.gcc_flags : target.clang_flags);
+  append(command, dialect(source.part));
+  append(command, {optimisation(source.part, source.path), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
+                   "-fno-threadsafe-statics", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
+                   "-ffunction-sections", "-fdata-sections", "-fstack-usage", "-ffp-contract=off"});
+  for (const fs::path& directory : source.includes) append(command, {"-I", directory.string()});
+  append(command, {"-I", (data_root() / "runtime/include").string()});
+  if (compiler == Compiler::kClang) append(command, {"-isystem", library_headers()});
+  append(command, {"-c", source.path.string()});
+  return command;
+}
+
+std::vector<Object> compile_objects(std::span<const Source> sources, const Target& target, Compiler compiler) {
+  const std::string shared = compiler_version(compiler) + device_headers();
+  const fs::path cache = cache_directory() / "objects";
+  std::vector<Object> objects(sources.size());
+  in_parallel(sources.size(), [&](size_t i) {
+    const Source& source = sources[i];
+    const std::vector<std::string> command = compile_command(source, target, compiler);
+    const std::string key = hash_text(shared + own_headers(source) + command_text(command) + read_file(source.path));
+    const fs::path object = cache / key / fmt::format("{}.{}.o", name_of(source.part), source.name);
+    if (!fs::exists(object)) compile(command, object);
+    objects[i] = {object, key};
+  });
+  return objects;
+}
+
+// FNV-1a, twice with different bases.
+std::string hash_text(std::string_view text) {
+  uint64_t a = 0xcbf29ce484222325u;
+  uint64_t b = 0x84222325cbf29ce4u;
+  for (const char c : text) {
+    a = (a ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+    b = (b ^ static_cast<uint8_t>(c)) * 0x10000000233u;
+  }
+  return fmt::format("{:016x}{:016x}", a, b);
+}
+
+}  // namespace rush::firmware

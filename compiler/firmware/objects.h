@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Device sources to objects, in parallel and cached: an object is found again by the hash of everything that went into it.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/target/target.h"
+
+namespace rush::firmware {
+
+enum class Compiler { kGcc, kClang };
+
+/// What an object is part of. All but kHarness is what a user's firmware would have, too.
+enum class Part { kStartup, kCore, kKernel, kModel, kMemory, kHarness };
+
+/// "startup", "core", …: the first word of an object's file name, by which a linker map is read.
+std::string_view name_of(Part part);
+
+struct Source {
+  Part part = Part::kCore;
+  std::string name;                ///< the object's name: letters, digits, '_'
+  std::filesystem::path path;
+  std::vector<std::filesystem::path> includes;  ///< further directories, first the most specific
+};
+
+struct Object {
+  std::filesystem::path path;   ///< .../<part>.<name>.o, its stack usage beside it as .su
+  std::string key;              ///< hash of all inputs
+};
+
+/// Compiles for the target, as many at a time as there are cores. InternalError with the compiler's words if one fails.
+std::vector<Object> compile_objects(std::span<const Source> sources, const Target& target, Compiler compiler);
+
+/// The complete command that compiles one source.
+std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler);
+
+/// A hash for cache keys (128 bit, not cryptographic), as hexadecimal digits.
+std::string hash_text(std::string_view text);
+
+}  // namespace rush::firmware
