@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/write_model.h"
+
+#include <fmt/format.h>
+
+#include "compiler/emit/sources.h"
+#include "compiler/firmware/process.h"
+#include "compiler/report/report.h"
+
+namespace rush {
+
+void write_model(const Program& program, std::span<const uint8_t> image, const WriteOptions& options) {
+  const SourceOptions names{.symbol = options.symbol, .made_from = options.made_from};
+  const std::string header = emit_header(image, names), source = emit_source(image, names);
+  std::error_code failure;
+  std::filesystem::create_directories(options.directory, failure);
+  if (failure) throw UserError(fmt::format("cannot make the folder {}: {}", options.directory.string(), failure.message()), "choose another folder with -o");
+  firmware::write_file(options.directory / "model.rush", {reinterpret_cast<const char*>(image.data()), image.size()});
+  firmware::write_file(options.directory / (options.symbol + ".h"), header);
+  firmware::write_file(options.directory / (options.symbol + ".cpp"), source);
+  firmware::write_file(options.directory / "report.json", report_json(program, image) + "\n");
+}
+
+}  // namespace rush

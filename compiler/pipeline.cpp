@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/emit/emit.h"
+#include "compiler/firmware/process.h"
+#include "compiler/import/import.h"
+#include "compiler/lower/lower.h"
+#include "compiler/passes/pass_list.h"
+#include "compiler/plan/plan.h"
+
+namespace rush {
+namespace {
+
+void dump(const Graph& graph, const CompileOptions& options, const std::string& name) {
+  if (options.dump_ir.empty()) return;
+  std::filesystem::create_directories(options.dump_ir);
+  firmware::write_file(options.dump_ir / (name + ".txt"), print(graph));
+}
+
+bool stops_at(const CompileOptions& options, std::string_view pass) { return options.stop_after == pass; }
+
+void check_stop_after(const CompileOptions& options) {
+  if (options.stop_after.empty()) return;
+  const auto passes = pass_list();
+  if (std::ranges::any_of(passes, [&](const Pass& pass) { return pass.name == options.stop_after; })) return;
+  std::string known;
+  for (const Pass& pass : passes) known += fmt::format("{}{}", known.empty() ? "" : ", ", pass.name);
+  throw UserError(fmt::format("there is no pass \"{}\"", options.stop_after), "choose one of " + known);
+}
+
+/// First (or last) step that belongs to a layer.
+int find_step(const Program& program, const std::string& layer, bool last) {
+  int found = -1;
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const ProgramStep& step = program.steps[i];
+    if (step.origin.layer != layer && step.name != layer) continue;
+    if (found < 0 || last) found = static_cast<int>(i);
+  }
+  if (found >= 0) return found;
+  throw UserError(fmt::format("--stream: the program has no layer \"{}\"", layer), "`rushlight compile` prints the layers that there are");
+}
+
+void stream_layers(Program& program, const CompileOptions& options) {
+  for (const StreamRequest& request : options.stream) {
+    const int first = find_step(program, request.first_layer, false), last = find_step(program, request.last_layer, true);
+    if (last <= first) throw UserError(fmt::format("--stream: \"{}\" does not come after \"{}\"", request.last_layer, request.first_layer), "name the earlier layer first");
+    make_chain(program, first, last - first + 1);
+  }
+}
+
+/// A UserError where the program cannot lie in the target's memories.
+void check_fits(const Program& program, size_t image_bytes, const Target& target) {
+  uint64_t ram = stack_bound(program);
+  for (const RegionUse& region : program.regions) ram += region.bytes;
+  if (image_bytes > target.flash_bytes) {
+    throw UserError(fmt::format("the model takes {} bytes of flash, {} has {}", image_bytes, target.name, target.flash_bytes), "use a larger chip or a smaller model");
+  }
+  if (ram > target.ram_bytes) {
+    throw UserError(fmt::format("the model takes {} bytes of RAM, {} has {}", ram, target.name, target.ram_bytes), "use a larger chip, a smaller input, or --stream FIRST..LAST for the largest maps");
+  }
+}
+
+}  // namespace
+
+Graph torch_stage(const std::filesystem::path& model, const CompileOptions& options) {
+  Graph graph = import_pt2(model, {.batch = options.batch});
+  verify(graph);
+  dump(graph, options, "00-import");
+  return graph;
+}
+
+Graph quantized_stage(Graph graph, const CompileOptions& options) {
+  check_stop_after(options);
+  int number = 0;
+  for (const Pass& pass : pass_list()) {
+    ++number;
+    Graph next = pass.run(graph);
+    verify(next);
+    const bool changed = !options.dump_ir.empty() && print(next) != print(graph);
+    graph = std::move(next);
+    if (changed) dump(graph, options, fmt::format("{:02}-{}", number, pass.name));
+    if (stops_at(options, pass.name)) break;
+  }
+  return graph;
+}
+
+Program program_stage(const Graph& quantized, const Target& target, const CompileOptions& options) {
+  Program program = lower_graph(quantized, target.isa, target.name);
+  program.labels = options.labels;
+  stream_layers(program, options);
+  plan_memory(program);
+  return program;
+}
+
+Compilation compile_model(const std::filesystem::path& model, const CompileOptions& options) {
+  const Target target = load_target(options.target);
+  Compilation made;
+  made.torch = torch_stage(model, options);
+  made.quantized = quantized_stage(made.torch, options);
+  made.program = program_stage(made.quantized, target, options);
+  made.image = emit_image(made.program, {.full_kernel_table = options.full_kernel_table});
+  check_fits(made.program, made.image.size(), target);
+  return made;
+}
+
+}  // namespace rush
