@@ -20,6 +20,12 @@ float dequantize_code(int64_t code, const Quant& quant, size_t channel) {
   return static_cast<float>(code - quant.zero_point.at(channel)) * static_cast<float>(quant.scale.at(channel));
 }
 
+size_t channel_of(const Quant& quant, const Shape& shape, int64_t i) {
+  if (quant.per_tensor()) return 0;
+  const auto axis = static_cast<size_t>(quant.axis);
+  return static_cast<size_t>(i / strides_of(shape)[axis] % shape[axis]);
+}
+
 Range code_range(const Quant& quant, double min, double max) {
   const auto low = static_cast<int32_t>(quant.min), high = static_cast<int32_t>(quant.max);
   return {std::isinf(min) ? low : quantize_code(min, quant), std::isinf(max) ? high : quantize_code(max, quant)};

@@ -20,6 +20,9 @@ int32_t quantize_code(double real, const Quant& quant, size_t channel = 0);
 /// PyTorch's dequantize of one code, in float32.
 float dequantize_code(int64_t code, const Quant& quant, size_t channel = 0);
 
+/// Which of a quant's scales belongs to row-major element i of a tensor.
+size_t channel_of(const Quant& quant, const Shape& shape, int64_t i);
+
 /// Codes that a real clamp [min, max] leaves of a quantized output.
 Range code_range(const Quant& quant, double min, double max);
 
