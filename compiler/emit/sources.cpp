@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cstring>
 #include <iterator>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -106,6 +105,7 @@ class SourceWriter {
          options_.made_from.empty() ? "" : " from " + commented(options_.made_from));
     includes();
     assertions();
+    kernel_declarations();
     line("\nnamespace {{\n");
     image_words();
     kernel_table();
@@ -190,14 +190,7 @@ class SourceWriter {
   }
 
   void includes() {
-    line("#include \"{}.h\"\n", options_.symbol);
-    std::set<std::string> headers;
-    for (const uint16_t id : image_.kernel_ids()) {
-      const std::string_view op = find_kernel_family(id)->op;
-      headers.insert(fmt::format("{0}/{0}.h", op));
-    }
-    for (const std::string& header : headers) line("#include \"{}\"", header);
-    line("#include \"rushlight/image.h\"\n#include \"rushlight/kernel.h\"\n");
+    line("#include \"{}.h\"\n\n#include \"rushlight/image.h\"\n#include \"rushlight/kernel.h\"\n", options_.symbol);
   }
 
   void assertions() {
@@ -219,14 +212,28 @@ class SourceWriter {
     line("}};\n");
   }
 
+  /// The kernels are declared here: that needs no include path to each operator's folder.
+  void kernel_declarations() {
+    line("\nnamespace rush {{\n");
+    for (const uint16_t id : image_.kernel_ids()) {
+      const KernelFamily& family = *find_kernel_family(id);
+      line("extern const KernelContract {}_contract;\nKernel {};", family.name, kernel_name(family));
+    }
+    line("\n}}  // namespace rush");
+  }
+
   void kernel_table() {
     line("const rush::KernelEntry kKernels[] = {{");
     for (const uint16_t id : image_.kernel_ids()) {
       const KernelFamily& family = *find_kernel_family(id);
-      line("    {{rush::{0}_{1}, &rush::{0}_contract}},", family.name, family.variant[image_.header().isa]);
+      line("    {{rush::{}, &rush::{}_contract}},", kernel_name(family), family.name);
     }
     line("}};\n\nconst rush_kernel_table kTable = {{{:#x}, {}, {}, kKernels}};", image_.header().kernel_table_id,
          image_.kernel_ids().size(), image_.header().isa);
+  }
+
+  std::string kernel_name(const KernelFamily& family) const {
+    return fmt::format("{}_{}", family.name, family.variant[image_.header().isa]);
   }
 
   const ImageReader image_;

@@ -22,6 +22,15 @@ uint64_t ram_bytes(const ImageReader& image) {
 
 }  // namespace
 
+PortFormat port_format(const ImagePort& port) {
+  return {.name = port.name,
+          .type = {port.dtype, port.memory_shape(), port.quant},
+          .exported_dtype = port.exported_dtype,
+          .exported_shape = port.exported_shape,
+          .dim_order = port.dim_order,
+          .border = port.border()};
+}
+
 HostProgram::HostProgram(std::span<const uint8_t> image, const std::string& name)
     : image_(image, name),
       host_(host_image(image_, name), name),

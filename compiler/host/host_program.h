@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/emit/image_reader.h"
+#include "compiler/execute/ports.h"
 #include "compiler/host/aligned_bytes.h"
 #include "compiler/ir/tensor.h"
 #include "rushlight/kernel.h"
@@ -31,6 +32,9 @@ struct BandView {
   bool is_last() const { return band.end == static_cast<int32_t>(extents.rows); }
 };
 using BandObserver = std::function<void(const BandView&)>;
+
+/// What to_memory() and from_memory() need to know of an image's port.
+PortFormat port_format(const ImagePort& port);
 
 class HostProgram {
  public:
