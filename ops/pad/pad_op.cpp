@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/op_def.h"
+#include "ops/node_error.h"
 #include "ops/pad/pad.h"
 #include "ops/quantization.h"
 
@@ -40,23 +40,15 @@ Axes axes_of(const NodeTypes& types) {
   return axes;
 }
 
-UserError misfit(const NodeTypes& types, std::string what, std::string fix) {
-  return UserError({.what = std::move(what),
-                    .op = std::string(Pad::kName),
-                    .origin = types.node.origin,
-                    .details = {"input " + to_string(types.input(0))},
-                    .fix = std::move(fix)});
-}
-
 std::vector<TensorType> infer(const NodeTypes& types) {
   TensorType type = types.input(0);
   if (types.node.as<Pad>()->amounts.size() != 2 * type.shape.size())
-    throw misfit(types, "needs two amounts for each axis", "give the padding of every axis, before and after");
+    throw node_error(types, "needs two amounts for each axis", "give the padding of every axis, before and after");
   const Axes axes = axes_of(types);
   for (size_t i = 0; i < axes.size(); ++i) {
     type.shape[i] = axes[i].out();
     if (axes[i].out() <= 0)
-      throw misfit(types, fmt::format("cuts off all of axis {}", i), "cut off less than the axis has");
+      throw node_error(types, fmt::format("cuts off all of axis {}", i), "cut off less than the axis has");
   }
   return {type};
 }

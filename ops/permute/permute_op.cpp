@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "ops/identity/copy_step.h"
-#include "ops/op_def.h"
+#include "ops/node_error.h"
 #include "ops/permute/permute.h"
 
 namespace rush {
@@ -29,13 +29,8 @@ bool is_permutation_of_axes(std::vector<int> axes, size_t rank) {
 std::vector<TensorType> infer(const NodeTypes& types) {
   TensorType type = types.input(0);
   const std::vector<int> axes = axes_of(types);
-  if (!is_permutation_of_axes(axes, type.shape.size())) {
-    throw UserError({.what = "the axes are no order of the input's axes",
-                     .op = std::string(Permute::kName),
-                     .origin = types.node.origin,
-                     .details = {"input " + to_string(type)},
-                     .fix = "name every axis of the input once"});
-  }
+  if (!is_permutation_of_axes(axes, type.shape.size()))
+    throw damaged_node(types, "the axes are no order of the input's axes");
   for (size_t k = 0; k < axes.size(); ++k) type.shape[k] = types.input(0).shape[static_cast<size_t>(axes[k])];
   if (type.quant && !type.quant->per_tensor())
     type.quant->axis = static_cast<int>(std::ranges::find(axes, type.quant->axis) - axes.begin());

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "ops/op_def.h"
+#include "ops/node_error.h"
 #include "ops/quantization.h"
 #include "ops/quantize/quantize.h"
 
@@ -16,13 +16,7 @@ std::vector<TensorType> infer(const NodeTypes& types) {
   const TensorType& in = types.input(0);
   const TensorType& out = types.output();
   internal_check(out.quant.has_value(), "quantize: \"" + types.node.name + "\" has no scale");
-  if (in.dtype != DType::kFloat32) {
-    throw UserError({.what = "takes float32, not " + to_string(in),
-                     .op = std::string(Quantize::kName),
-                     .origin = types.node.origin,
-                     .details = {},
-                     .fix = "quantize a float tensor"});
-  }
+  if (in.dtype != DType::kFloat32) throw damaged_node(types, "takes float32, not " + to_string(in));
   return {{out.dtype, in.shape, out.quant}};
 }
 

@@ -4,7 +4,7 @@
 #include "ops/reshape/reshape_op.h"
 
 #include "ops/identity/copy_step.h"
-#include "ops/op_def.h"
+#include "ops/node_error.h"
 
 namespace rush {
 namespace {
@@ -12,13 +12,8 @@ namespace {
 std::vector<TensorType> infer(const NodeTypes& types) {
   TensorType type = types.input(0);
   const Shape& shape = types.node.as<Reshape>()->shape;
-  if (element_count(shape) != element_count(type.shape)) {
-    throw UserError({.what = "cannot turn " + to_string(type.shape) + " into " + to_string(shape),
-                     .op = std::string(Reshape::kName),
-                     .origin = types.node.origin,
-                     .details = {},
-                     .fix = "give a shape with as many elements as the input"});
-  }
+  if (element_count(shape) != element_count(type.shape))
+    throw damaged_node(types, to_string(type.shape) + " cannot become " + to_string(shape));
   type.shape = shape;
   return {type};
 }
