@@ -17,7 +17,7 @@ VARIANT_SYSTEM = {"dsp": {"arm_acle.h"}, "mve": {"arm_acle.h", "arm_mve.h"}}
 ALLOWED = {
     "cli": {"compiler", "ops", "kernels", "ir", "runtime"},
     "python": {"compiler", "ops", "kernels", "ir", "runtime"},
-    "compiler": {"ops", "kernels", "ir", "runtime"},
+    "compiler": {"ops", "kernels", "ir", "runtime", "boards"},  # boards: the records that host and firmware share
     "ops": {"kernels", "ir", "runtime"},
     "ir": set(),
     "kernels": {"runtime"},
