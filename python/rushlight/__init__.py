@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rushlight: PyTorch models on Arm Cortex-M microcontrollers.
+
+    import rushlight
+    program = rushlight.compile("model.pt2", target="cortex-m55")
+    print(program.summary())
+    y = program(x)            # bit for bit what the device gives
+    program.save("out")
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+from rushlight import _rushlight
+from rushlight._rushlight import Error
+
+__all__ = ["Error", "Program", "compile", "run_image", "targets"]
+
+
+class Program:
+    """A compiled model. Made by compile()."""
+
+    def __init__(self, compilation: _rushlight.Compilation, made_from: str):
+        self._compilation = compilation
+        self._made_from = made_from
+
+    def __call__(self, *inputs: np.ndarray, stage: str = "program", raw: bool = False) -> np.ndarray | tuple[np.ndarray, ...]:
+        """Runs N samples on the host, on all cores.
+
+        inputs: one array for each input of the model, N samples stacked on axis 0 in the exported model's axis order,
+            (N, *shape), or without the batch axis where it is 1; of the exported dtype, or int8 codes.
+        stage: "torch", "quantized" or "program"; the program's result is the device's, bit for bit.
+        raw: the integers before the final dequantize.
+        Returns (N, *output shape), a tuple where the model has several outputs. Raises Error where an input does not fit.
+        """
+        outputs = self._compilation.run(stage, [np.asarray(x) for x in inputs], raw)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    @property
+    def image(self) -> bytes:
+        """The bytes of model.rush."""
+        return self._compilation.image
+
+    @property
+    def report(self) -> dict:
+        """What report.json holds: layers, kernels, memory."""
+        return json.loads(self._compilation.report_json())
+
+    def summary(self) -> str:
+        """The table that `rushlight compile` prints."""
+        return self._compilation.report_text()
+
+    def save(self, directory: str | os.PathLike) -> None:
+        """Writes model.rush, model.h, model.cpp and report.json into a folder, created if absent."""
+        self._compilation.save(Path(directory), self._made_from)
+
+
+def compile(model: str | os.PathLike, target: str = "cortex-m55", *, batch: int = 1) -> Program:
+    """Compiles a .pt2 file written by torch.export.save.
+
+    target: a name of targets(). batch: what a symbolic batch dimension becomes.
+    Raises Error, which names the layer and line of the model, where it cannot be compiled.
+    """
+    return Program(_rushlight.compile(Path(model), target, batch), Path(model).name)
+
+
+def run_image(image: bytes, *inputs: np.ndarray, raw: bool = False) -> np.ndarray | tuple[np.ndarray, ...]:
+    """Runs an image of any target on the host; inputs and result as Program's."""
+    outputs = _rushlight.run_image(image, [np.asarray(x) for x in inputs], raw)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
+def targets() -> list[str]:
+    """Names of the cores that can be compiled for."""
+    return _rushlight.targets()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runtime, kernels and generated code compile freestanding and without a warning on every core, with GCC and Clang, under
+the language standards, char signs and float ABIs that users' builds have.
+
+usage: python tests/system/strict_compile.py
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from cli import ROOT, call, for_each
+
+STRICT = "-pedantic-errors -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fsyntax-only".split()
+# Once each on a core of each class: newer standards, the other sign of char, other float ABIs.
+EXTRA = [
+    ("gnu++17", []), ("gnu++20", []), ("gnu++14", ["-fsigned-char"]), ("gnu++14", ["-funsigned-char"]),
+    ("gnu++14", ["-mfloat-abi=soft"]), ("gnu++14", ["-mfloat-abi=softfp"]),
+]  # fmt: skip
+EXTRA_CORES = ("cortex-m0plus", "cortex-m4", "cortex-m55")
+CLANG_ONLY = ("cortex-m85",)  # GCC 12 does not know it
+
+
+def newlib_include() -> str:
+    """Where the GNU toolchain keeps <string.h>: Clang brings no C library of its own."""
+    libc = subprocess.run(["arm-none-eabi-gcc", "-print-file-name=libc.a"], capture_output=True, text=True, check=True).stdout.strip()
+    for folder in (Path(libc).resolve().parent / "../include", Path("/usr/lib/arm-none-eabi/include"), Path("/usr/include/newlib")):
+        if (folder / "string.h").exists():
+            return str(folder)
+    sys.exit("error: newlib's headers not found: install libnewlib-arm-none-eabi")
+
+
+def sources(isa: str) -> list[Path]:
+    patterns = ["runtime/src/*.cpp", "ops/*/*_scalar.cpp", "ops/*/*_extents.cpp", f"ops/full_table_{isa}.cpp"]
+    if isa != "scalar":
+        patterns.append(f"ops/*/*_{isa}.cpp")
+    return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def command(compiler: str, target: dict, standard: str, extra: list[str]) -> list[str]:
+    if compiler == "gcc":
+        head = ["arm-none-eabi-g++", *target["gcc_flags"]]
+    else:
+        head = ["clang++-19", *target["clang_flags"], "-isystem", newlib_include()]
+    extra = [word for word in extra if not (word.startswith("-mfloat-abi") and "m0" in target["name"] and word != "-mfloat-abi=soft")]
+    return [*head, *extra, f"-std={standard}", *STRICT, "-I", str(ROOT / "runtime" / "include"), "-I", str(ROOT / "ops")]
+
+
+def check(job: tuple[list[str], list[Path]]) -> str | None:
+    words, files = job
+    result = subprocess.run([*words, *map(str, files)], capture_output=True, text=True)
+    return None if result.returncode == 0 else f"{' '.join(words)}\n{result.stderr[:2000]}"
+
+
+def main() -> int:
+    targets = {t["name"]: t for t in json.loads(call("targets", "--json"))}
+    with tempfile.TemporaryDirectory() as folder:
+        jobs = []
+        for name, target in targets.items():
+            generated = Path(folder) / name
+            call("compile", ROOT / "examples" / "keyword_spotting" / "kws_int8.pt2", "--target", name, "-o", generated)
+            files = [*sources(target["isa"]), generated / "model.cpp"]
+            compilers = ["clang"] if name in CLANG_ONLY else ["gcc", "clang"]
+            variants = [("gnu++14", []), *(EXTRA if name in EXTRA_CORES else [])]
+            jobs += [(command(c, target, standard, extra), files) for c in compilers for standard, extra in variants]
+        problems = [p for p in for_each(check, jobs) if p]
+    print("\n".join(problems) if problems else f"{sum(len(files) for _, files in jobs)} compilations without a warning")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
