@@ -25,10 +25,9 @@ bool stops_at(const CompileOptions& options, std::string_view pass) { return opt
 
 void check_stop_after(const CompileOptions& options) {
   if (options.stop_after.empty()) return;
-  const auto passes = pass_list();
-  if (std::ranges::any_of(passes, [&](const Pass& pass) { return pass.name == options.stop_after; })) return;
+  if (std::ranges::any_of(kPasses, [&](const Pass& pass) { return pass.name == options.stop_after; })) return;
   std::string known;
-  for (const Pass& pass : passes) known += fmt::format("{}{}", known.empty() ? "" : ", ", pass.name);
+  for (const Pass& pass : kPasses) known += fmt::format("{}{}", known.empty() ? "" : ", ", pass.name);
   throw UserError(fmt::format("there is no pass \"{}\"", options.stop_after), "choose one of " + known);
 }
 
@@ -76,7 +75,7 @@ Graph torch_stage(const std::filesystem::path& model, const CompileOptions& opti
 Graph quantized_stage(Graph graph, const CompileOptions& options) {
   check_stop_after(options);
   int number = 0;
-  for (const Pass& pass : pass_list()) {
+  for (const Pass& pass : kPasses) {
     ++number;
     Graph next = pass.run(graph);
     verify(next);

@@ -21,11 +21,6 @@ bool has_states(std::span<const uint8_t> image, const std::string& name) {
   return std::ranges::any_of(reader.regions(), [](const ImageRegion& region) { return region.kind == static_cast<uint8_t>(RegionKind::kState); });
 }
 
-PortFormat port_format(const ImagePort& port) {
-  return {.name = port.name, .type = {port.dtype, port.memory_shape(), port.quant}, .exported_dtype = port.exported_dtype,
-          .exported_shape = port.exported_shape, .dim_order = port.dim_order, .border = port.border()};
-}
-
 /// Runs all samples, with a worker for each thread; in order by one worker where runs depend on each other.
 template <class MakeWorker>
 std::vector<Sample> run_all(const std::vector<Sample>& samples, bool in_order, const MakeWorker& make_worker) {

@@ -44,6 +44,8 @@ std::vector<firmware::Record> parse_suite(const std::string& blob) {
     record.expected = take(blob, at, header.output_bytes);
     record.band_by_band = (header.flags & kBandByBand) != 0;
     record.expected_status = header.expected_status;
+    internal_check(header.region_count <= std::size(header.region_bytes), "suite is damaged");
+    record.memory = {header.chain_steps, {header.region_bytes, header.region_bytes + header.region_count}};
     records.push_back(std::move(record));
   }
   return records;
