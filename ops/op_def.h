@@ -93,4 +93,9 @@ std::string_view isa_name(Isa isa);
 std::vector<uint8_t> pack(const Packing& packing, Isa isa, const void* params, std::span<const uint8_t> canonical);
 std::vector<uint8_t> unpack(const Packing& packing, Isa isa, const void* params, std::span<const uint8_t> packed);
 
+// Every folder's definitions, declared here so that they have external linkage.
+#define RUSH_OP(name) extern const OpDef name##_op;
+#define RUSH_KERNEL(id, family, op, scalar, dsp, mve) extern const HostKernel family##_host;
+#include "ops/ops.def"
+
 }  // namespace rush

@@ -8,10 +8,6 @@
 
 namespace rush {
 
-#define RUSH_OP(name) extern const OpDef name##_op;
-#define RUSH_KERNEL(id, family, op, scalar, dsp, mve) extern const HostKernel family##_host;
-#include "ops/ops.def"
-
 namespace {
 
 const auto kOps = std::to_array<const OpDef*>({
