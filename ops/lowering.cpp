@@ -34,6 +34,7 @@ BufferId Lowering::buffer(TensorId id) {
                              .bytes = bytes,
                              .alignment = natural_alignment(tensor.type.dtype),
                              .data = {},
+                             .type = tensor.type,
                              .view_of = {}});
   }
   buffers_[id] = made;
@@ -53,6 +54,7 @@ BufferId Lowering::constant(std::string name, std::vector<uint8_t> bytes, uint32
                            .bytes = size,
                            .alignment = alignment,
                            .data = std::move(bytes),
+                           .type = {},
                            .view_of = {}});
 }
 
@@ -67,12 +69,14 @@ BufferId Lowering::scratch(std::string name, uint32_t bytes, uint32_t alignment)
                            .bytes = bytes,
                            .alignment = alignment,
                            .data = {},
+                           .type = {},
                            .view_of = {}});
 }
 
 void Lowering::make_view(TensorId alias, TensorId of) {
   Buffer view = program_[buffer(of)];
   view.name = graph_[alias].name;
+  view.type = graph_[alias].type;
   view.view_of = buffer(of);
   buffers_[alias] = append(program_, std::move(view));
 }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of a model, for people and for programs: one row for each layer, then memory, flash and ports.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ops/program.h"
+
+namespace rush {
+
+/// report.json: a planned program and the image emitted from it. Same program, same text.
+std::string report_json(const Program& program, std::span<const uint8_t> image);
+
+/// The table that `rushlight compile` prints.
+std::string report_text(const Program& program, std::span<const uint8_t> image);
+
+}  // namespace rush

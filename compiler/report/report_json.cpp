@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "compiler/report/report.h"
+#include "compiler/report/summary.h"
+#include "ops/op_def.h"
+
+namespace rush {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json layer_json(const LayerRow& row) {
+  Json out = {{"layer", row.layer},
+              {"source", row.source},
+              {"node", row.node},
+              {"op", row.op},
+              {"kernel", row.kernel},
+              {"becomes", row.becomes},
+              {"inputs", row.inputs},
+              {"outputs", row.outputs},
+              {"first_step", row.first_step},
+              {"step_count", row.step_count},
+              {"macs", row.macs},
+              {"constant_bytes", row.constant_bytes}};
+  if (row.ring_rows > 0) out["ring_rows"] = row.ring_rows;
+  return out;
+}
+
+Json buffer_json(const Program& program, const PlanRow& row) {
+  const Buffer& buffer = program[row.buffer];
+  Json out = {{"name", buffer.name},          {"region", program.regions.at(row.region - 1u).name},
+              {"offset", row.offset},         {"bytes", row.bytes},
+              {"first_step", row.first_step}, {"last_step", row.last_step}};
+  if (buffer.type) out["type"] = to_string(*buffer.type);
+  if (buffer.view_of) out["view_of"] = program[*buffer.view_of].name;
+  return out;
+}
+
+Json port_json(const Program& program, const ProgramPort& port) {
+  Json out = {{"name", port.name},
+              {"dtype", dtype_name(port.exported_dtype)},
+              {"shape", port.exported_shape},
+              {"dtype_in_memory", dtype_name(port.type.dtype)},
+              {"shape_in_memory", port.type.shape},
+              {"dim_order", port.dim_order},
+              {"offset", program[port.buffer].offset},
+              {"bytes", program[port.buffer].bytes}};
+  if (port.border && port.border->per_tensor()) {
+    out["scale"] = port.border->scale[0];
+    out["zero_point"] = port.border->zero_point[0];
+  }
+  return out;
+}
+
+Json entry_json(const Program& program, const Entry& entry) {
+  Json out = {{"name", entry.name}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+  for (const ProgramPort& port : entry.inputs) out["inputs"].push_back(port_json(program, port));
+  for (const ProgramPort& port : entry.outputs) out["outputs"].push_back(port_json(program, port));
+  return out;
+}
+
+Json region_json(const RegionUse& region) {
+  return {
+      {"name", region.name}, {"kind", region.kind == RegionKind::kState ? "state" : "arena"}, {"bytes", region.bytes}};
+}
+
+}  // namespace
+
+std::string report_json(const Program& program, std::span<const uint8_t> image) {
+  const ProgramSummary summary = summarize(program, image);
+  Json out = {{"rushlight", RUSH_VERSION},
+              {"target", program.target},
+              {"isa", isa_name(program.isa)},
+              {"image_bytes", summary.image_bytes},
+              {"constant_bytes", summary.constant_bytes},
+              {"arena_bytes", summary.plan.arena_bytes},
+              {"arena_lower_bound_bytes", summary.plan.lower_bound},
+              {"state_bytes", summary.plan.state_bytes},
+              {"stack_bytes", summary.stack_bytes},
+              {"macs", summary.macs}};
+  out["regions"] = Json::array();
+  for (const RegionUse& region : program.regions) out["regions"].push_back(region_json(region));
+  out["entries"] = Json::array();
+  for (const Entry& entry : program.entries) out["entries"].push_back(entry_json(program, entry));
+  out["layers"] = Json::array();
+  for (const LayerRow& row : summary.layers) out["layers"].push_back(layer_json(row));
+  out["buffers"] = Json::array();
+  for (const PlanRow& row : summary.plan.rows) out["buffers"].push_back(buffer_json(program, row));
+  return out.dump(2);
+}
+
+}  // namespace rush

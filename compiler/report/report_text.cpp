@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "compiler/report/report.h"
+#include "compiler/report/summary.h"
+
+namespace rush {
+namespace {
+
+constexpr size_t kColumns = 5, kWidestLayer = 40;
+using Cells = std::array<std::string, kColumns>;
+
+/// The end of a long name tells more than its beginning.
+std::string shortened(const std::string& name) {
+  return name.size() <= kWidestLayer ? name : "..." + name.substr(name.size() - kWidestLayer + 3);
+}
+
+/// 1234567 -> "1,234,567".
+std::string grouped(uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (auto at = static_cast<ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+std::string count_or_dash(uint64_t value) { return value == 0 ? "-" : grouped(value); }
+
+std::string output_of(const LayerRow& row) {
+  if (row.outputs.empty()) return "-";
+  return row.ring_rows == 0 ? row.outputs.back()
+                            : fmt::format("{}, ring of {} rows", row.outputs.back(), row.ring_rows);
+}
+
+Cells cells_of(const LayerRow& row) {
+  const std::string times = row.step_count == 1 ? "" : fmt::format(" x{}", row.step_count);
+  return {shortened(row.layer), row.kernel + times, output_of(row), count_or_dash(row.macs),
+          count_or_dash(row.constant_bytes)};
+}
+
+std::string table(const std::vector<LayerRow>& layers) {
+  std::vector<Cells> lines = {{"layer", "kernel", "output", "MACs", "weight bytes"}};
+  for (const LayerRow& row : layers) lines.push_back(cells_of(row));
+  std::array<size_t, kColumns> widths{};
+  for (const Cells& cells : lines) {
+    for (size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string text;
+  for (const Cells& c : lines) {
+    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}\n", c[0], widths[0], c[1], widths[1], c[2], widths[2],
+                        c[3], widths[3], c[4], widths[4]);
+  }
+  return text;
+}
+
+/// Nothing runs in float without being told.
+std::string float_layers(const std::vector<LayerRow>& layers) {
+  std::string names;
+  uint64_t macs = 0;
+  for (const LayerRow& row : layers) {
+    if (row.becomes != "float kernel") continue;
+    names += (names.empty() ? "" : ", ") + shortened(row.layer);
+    macs += row.macs;
+  }
+  return names.empty() ? "" : fmt::format("In float ({} MACs): {}\n", grouped(macs), names);
+}
+
+std::string ram_line(const ProgramSummary& s) {
+  const uint32_t all = s.plan.arena_bytes + s.plan.state_bytes + s.stack_bytes;
+  std::string text = fmt::format("RAM    {:>11} bytes: arena {} (no plan needs less than {})", grouped(all),
+                                 grouped(s.plan.arena_bytes), grouped(s.plan.lower_bound));
+  if (s.plan.state_bytes > 0) text += fmt::format(", state {}", grouped(s.plan.state_bytes));
+  return text + fmt::format(", stack {}\n", grouped(s.stack_bytes));
+}
+
+}  // namespace
+
+std::string report_text(const Program& program, std::span<const uint8_t> image) {
+  const ProgramSummary s = summarize(program, image);
+  std::string text = table(s.layers) + "\n" + float_layers(s.layers);
+  text += fmt::format("Target {:>11}, {} MACs\n", program.target, grouped(s.macs));
+  text += ram_line(s);
+  text +=
+      fmt::format("Flash  {:>11} bytes: weights and tables {}, steps and headers {}; kernels and runtime come on top",
+                  grouped(s.image_bytes), grouped(s.constant_bytes), grouped(s.image_bytes - s.constant_bytes));
+  return text;
+}
+
+}  // namespace rush
