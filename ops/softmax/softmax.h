@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// out = exp(x - max) / sum over one axis, in integers: exponentials come from a table by the distance to the maximum,
+// the division is one reciprocal a vector. docs/arithmetic.md has the definition and its error.
+#ifndef RUSHLIGHT_OPS_SOFTMAX_H
+#define RUSHLIGHT_OPS_SOFTMAX_H
+
+#include "rushlight/arithmetic.h"
+#include "rushlight/kernel.h"
+
+namespace rush {
+
+/// A row is [outer][count][inner]; every vector runs along `count`.
+struct SoftmaxWalk {
+  Rows in;
+  Rows out;
+  uint16_t rows;
+  uint16_t reserved;
+  uint32_t outer;
+  uint32_t count;
+  uint32_t inner;
+};
+
+/// Operands: 0 in, 1 table, 2 out (may be in). Any alignment; touches nothing past a row's end.
+/// table[d] = exp(-d * input scale) * 2^30 for distances 0..255.
+struct SoftmaxParams {
+  SoftmaxWalk walk;
+  int32_t multiplier;  ///< 1 / output scale = multiplier / 2^(3 + shift); [2^30, 2^31)
+  int32_t shift;       ///< [1, 31]
+  int32_t zero_point;  ///< of out
+  Range range;
+};
+
+extern const KernelContract softmax_s8_contract;
+Kernel softmax_s8_scalar, softmax_s8_dsp, softmax_s8_mve;
+
+/// float32; operands 0 in, 1 out (may be in), 4-byte aligned.
+struct SoftmaxF32Params {
+  SoftmaxWalk walk;
+};
+
+extern const KernelContract softmax_f32_contract;
+Kernel softmax_f32_scalar;
+
+enum { kSoftmaxTableEntries = 256 };
+
+/// Calls visit(in, out) for each vector of a band.
+template <class T, class Visit>
+inline void each_vector(const SoftmaxWalk& walk, const void* in, void* out, Band band, Visit visit) {
+  for (int32_t y = band.begin; y < band.end; ++y) {
+    const T* from = static_cast<const T*>(in) + row_offset(walk.in, static_cast<uint32_t>(y)) / sizeof(T);
+    T* to = static_cast<T*>(out) + row_offset(walk.out, static_cast<uint32_t>(y)) / sizeof(T);
+    for (uint32_t o = 0; o < walk.outer; ++o) {
+      for (uint32_t i = 0; i < walk.inner; ++i) visit(from + i, to + i);
+      from += walk.count * walk.inner;
+      to += walk.count * walk.inner;
+    }
+  }
+}
+
+/// What one vector's exponentials are multiplied by: code = zero point + requantize(exponential, multiplier, shift).
+struct SoftmaxScale {
+  int32_t multiplier;
+  int32_t shift;
+};
+
+/// floor(2^61 / divisor) for a divisor in [2^30, 2^31), at most 2^31 - 1. One bit a turn: no division on small cores.
+inline int32_t reciprocal_of(uint32_t divisor) {
+  uint32_t rest = uint32_t(1) << 30, quotient = 0;
+  if (rest == divisor) return INT32_MAX;
+#pragma GCC unroll 1
+  for (int32_t i = 0; i < 31; ++i) {
+    rest <<= 1;
+    quotient <<= 1;
+    if (rest < divisor) continue;
+    rest -= divisor;
+    quotient |= 1;
+  }
+  return static_cast<int32_t>(quotient);
+}
+
+/// From the sum of a vector's exponentials; the greatest of them is 2^30.
+inline SoftmaxScale softmax_scale(uint64_t sum, const SoftmaxParams& p) {
+  int32_t shift = p.shift;
+  uint32_t low = static_cast<uint32_t>(sum), high = static_cast<uint32_t>(sum >> 32);
+  while (high != 0 || low > 0x7fffffffu) {
+    low = (low >> 1) | (high << 31);
+    high >>= 1;
+    ++shift;
+  }
+  return {multiply_high(reciprocal_of(low), p.multiplier), shift > 31 ? 31 : shift};
+}
+
+inline int8_t softmax_code(int32_t exponential, const SoftmaxScale& scale, const SoftmaxParams& p) {
+  const int32_t code = requantize(exponential, scale.multiplier, scale.shift) + p.zero_point;
+  return static_cast<int8_t>(clamp_to(code, p.range.min, p.range.max));
+}
+
+/// The table's entry for x; a byte, so that no operands can make it lie elsewhere.
+inline int32_t exponential_of(const int32_t* table, int32_t max, int32_t x) {
+  return table[static_cast<uint8_t>(max - x)];
+}
+
+/// One vector, its elements walk.inner apart.
+inline void softmax_vector(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
+  const uint32_t count = p.walk.count, step = p.walk.inner;
+  int32_t max = -128;
+  for (uint32_t i = 0; i < count; ++i) {
+    const int32_t x = in[i * step];
+    if (x > max) max = x;
+  }
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(exponential_of(table, max, in[i * step]));
+  const SoftmaxScale scale = softmax_scale(sum, p);
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i * step] = softmax_code(exponential_of(table, max, in[i * step]), scale, p);
+  }
+}
+
+}  // namespace rush
+#endif
