@@ -5,9 +5,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import nn
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
+import pytest
+
+pytest.importorskip("torchao", reason="needs the PyTorch environment")
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rushlight.quantizer import CortexMQuantizer, training_specs  # noqa: E402
