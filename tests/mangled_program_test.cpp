@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Images with changed bytes and a CRC that fits: rush_open() refuses them, or they run to their end and touch nothing
+// but their own memory. Run this under an address sanitizer to see reads as well.
+#include <gtest/gtest.h>
+
+#include "compiler/emit/emit.h"
+#include "compiler/emit/image_reader.h"
+#include "tests/support/hand_programs.h"
+#include "tests/support/random.h"
+#include "tests/support/raw_instance.h"
+
+namespace rush {
+namespace {
+
+/// More bands than any of these programs can have: rows are bounded by the bytes of the maps.
+constexpr uint64_t kMaxBands = 1 << 18;
+
+struct Subject {
+  const char* name;
+  Program (*make)(Isa);
+};
+
+class MangledProgram : public testing::TestWithParam<Subject> {
+ protected:
+  /// True if it was opened.
+  bool survives(std::vector<uint8_t> image) {
+    seal_image(image);
+    RawInstance instance(good_, image);
+    const bool is_open = instance.open_status() == RUSH_OK;
+    EXPECT_TRUE(!is_open || instance.run_all(kMaxBands));
+    EXPECT_TRUE(instance.guards_intact());
+    return is_open;
+  }
+
+  const std::vector<uint8_t> image_ = emit_image(GetParam().make(Isa::kScalar));
+  const ImageReader good_{image_};
+};
+
+TEST_P(MangledProgram, EveryByteChanged) {
+  size_t opened = 0;
+  for (size_t at = 0; at < image_.size(); ++at) {
+    for (const uint8_t change : {0x01, 0x02, 0x10, 0x80, 0xff}) {
+      std::vector<uint8_t> image = image_;
+      image[at] ^= change;
+      SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << int(change));
+      opened += survives(std::move(image)) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(opened, 0u) << "some bytes, e.g. names, may be anything";
+}
+
+TEST_P(MangledProgram, EveryWordExtreme) {
+  for (size_t at = 0; at + 4 <= image_.size(); at += 4) {
+    for (const uint32_t value :
+         {0u, 1u, 0x7fffffffu, 0x80000000u, 0xffff0000u, 0x0000ffffu, 0xfffffffcu, 0xffffffffu}) {
+      std::vector<uint8_t> image = image_;
+      std::copy_n(reinterpret_cast<const uint8_t*>(&value), 4, image.begin() + static_cast<ptrdiff_t>(at));
+      SCOPED_TRACE(testing::Message() << "word at " << at << " = " << value);
+      survives(std::move(image));
+    }
+  }
+}
+
+TEST_P(MangledProgram, ManyBytesChanged) {
+  const uint64_t seed = 20;
+  Random random(seed);
+  const auto last = static_cast<int64_t>(image_.size()) - 1;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<uint8_t> image = image_;
+    for (int64_t changes = random.integer(2, 6); changes > 0; --changes) {
+      const auto at = static_cast<size_t>(random.integer(static_cast<int64_t>(sizeof(ImageHeader)), last));
+      image[at] = static_cast<uint8_t>(random.chance(0.3) ? random.integer(0, 255) : image[at] + random.integer(-2, 2));
+    }
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ", round " << round);
+    survives(std::move(image));
+  }
+}
+
+TEST_P(MangledProgram, SectionsOverEachOther) {
+  auto section_at = [](std::vector<uint8_t>& image, size_t i) -> ImageSection& {
+    return reinterpret_cast<ImageSection*>(image.data() + sizeof(ImageHeader))[i];
+  };
+  for (size_t to = 0; to < kFixedSections; ++to) {
+    for (uint32_t offset = 0; offset < image_.size(); offset += RUSH_ALIGNMENT) {
+      std::vector<uint8_t> image = image_;
+      section_at(image, to).offset = offset;
+      SCOPED_TRACE(testing::Message() << "section " << to + 1 << " at " << offset);
+      survives(std::move(image));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, MangledProgram,
+                         testing::Values(Subject{"clamp", clamp_program}, Subject{"chain", clamp_chain_program},
+                                         Subject{"accumulator", accumulator_program}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace rush
