@@ -66,16 +66,21 @@ void add_ram(SizeReport& report, const MapSection& section, const std::string& p
   report.ram_bytes += section.bytes;
 }
 
-/// What users call, and what stands behind the core's one indirect call: the linked kernels and their extents.
+/// What users call, and what stands behind the core's indirect calls: rush_open asks extents functions, the run
+/// calls kernels.
 StackQuestion stack_question(const std::vector<MapSection>& map, const Disassembly& code) {
-  StackQuestion question{{"rush_open", "rush_run", "rush_begin", "rush_step"}, {}, {}};
+  std::set<std::string> openers, runners, extents, kernels;
   for (const MapSection& section : map) {
     const std::string part = part_of(section);
-    if (section.output != ".text" || (part != "core" && part != "kernel")) continue;
     const Function* function = code.function_at(section.address);
-    if (!function || function->begin != section.address) continue;
-    (part == "core" ? question.indirect_callers : question.indirect_callees).insert(function->name);
+    if (section.output != ".text" || !function || function->begin != section.address) continue;
+    const std::string source = source_of(section);
+    if (part == "core") (source == "open" ? openers : runners).insert(function->name);
+    if (part == "kernel") (source.ends_with("_extents") ? extents : kernels).insert(function->name);
   }
+  StackQuestion question{{"rush_open", "rush_run", "rush_begin", "rush_step"}, {}};
+  for (const std::string& name : openers) question.indirect_calls[name] = extents;
+  for (const std::string& name : runners) question.indirect_calls[name] = kernels;
   return question;
 }
 

@@ -96,10 +96,11 @@ class Search {
     const Frame& frame = frame_of(name);
     std::set<std::string> all = frame.calls;
     if (!frame.calls_indirectly) return all;
-    if (question_.indirect_callers.contains(name)) {
-      all.insert(question_.indirect_callees.begin(), question_.indirect_callees.end());
-    } else {
+    const auto reached = question_.indirect_calls.find(name);
+    if (reached == question_.indirect_calls.end()) {
       faults.push_back(name + " calls through a pointer");
+    } else {
+      all.insert(reached->second.begin(), reached->second.end());
     }
     return all;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The deepest stack of a linked firmware's run: frames and calls read from its instructions, so that it covers library
-// functions and assembly too. An indirect call of the core reaches every kernel that is linked.
+// functions and assembly too. An indirect call reaches whatever the
+// question says that it may reach.
 #pragma once
 
 #include <cstdint>
@@ -31,9 +32,9 @@ struct StackBound {
 };
 
 struct StackQuestion {
-  std::vector<std::string> roots;           ///< functions that the user calls
-  std::set<std::string> indirect_callers;   ///< that may call indirectly
-  std::set<std::string> indirect_callees;   ///< whom they may reach
+  std::vector<std::string> roots;  ///< functions that the user calls
+  /// Whom a function that calls through a pointer may reach. A function that is missing here must not do so.
+  std::map<std::string, std::set<std::string>> indirect_calls;
 };
 
 StackBound bound_stack(const std::map<std::string, Frame>& frames, const StackQuestion& question);
