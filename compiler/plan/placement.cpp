@@ -133,8 +133,8 @@ size_t turn_of_topmost(const std::vector<Block>& blocks, const Candidate& candid
 /// Moves the topmost block, and now and then any other, to an earlier turn, as long as the whole does not grow.
 void improve(const std::vector<Block>& blocks, uint64_t bound, Candidate& best) {
   const size_t n = blocks.size();
-  const size_t rounds = std::min<size_t>(2000, 20'000'000 / (n * n) + 1);  // a fraction of a second
-  std::minstd_rand random(1);                                              // the standard fixes its sequence
+  const size_t rounds = std::min<size_t>(500, 4'000'000 / (n * n) + 1);  // some milliseconds
+  std::minstd_rand random(1);                                            // the standard fixes its sequence
   for (size_t round = 0; round < rounds && best.placement.bytes > bound; ++round) {
     Candidate next = best;
     const size_t from = round % 4 == 3 ? random() % n : turn_of_topmost(blocks, best);
