@@ -30,13 +30,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 const std::map<std::string, std::string> kPackages = {
-    {"arm-none-eabi-g++", "gcc-arm-none-eabi and libnewlib-arm-none-eabi"},
-    {"arm-none-eabi-gcc", "gcc-arm-none-eabi"},
+    {"arm-none-eabi-g++", "gcc-arm-none-eabi libnewlib-arm-none-eabi"},
+    {"arm-none-eabi-gcc", "gcc-arm-none-eabi libnewlib-arm-none-eabi"},
     {"arm-none-eabi-objdump", "binutils-arm-none-eabi"},
-    {"arm-none-eabi-nm", "binutils-arm-none-eabi"},
-    {"qemu-system-arm", "qemu-system-arm"},
-    {"clang++-19", "clang-19"},
     {"cc", "gcc"},
+    {"clang++-19", "clang-19"},
+    {"qemu-system-arm", "qemu-system-arm"},
 };
 
 std::string path_of(const std::string& name) {
@@ -116,9 +115,7 @@ std::string find_tool(const std::string& name) {
   if (!path.empty()) return path;
   const auto package = kPackages.find(name);
   throw UserError(fmt::format("{} is not installed", name),
-                  fmt::format("install the package {}: apt-get install {}",
-                              package == kPackages.end() ? name : package->second,
-                              package == kPackages.end() ? name : package->second));
+                  fmt::format("apt-get install {}", package == kPackages.end() ? name : package->second));
 }
 
 bool has_tool(const std::string& name) { return !path_of(name).empty(); }
