@@ -250,6 +250,18 @@ TEST(Chain, LeavesMapsWholeThatOthersRead) {
   EXPECT_EQ(program.entries[0].chain_count, 2);
 }
 
+// As the parts of a concatenation: a row is whole only when both have written it.
+TEST(Chain, LeavesMapsWholeThatTwoStepsWrite) {
+  Program program;
+  const Map in = add_map(program, 12);
+  const Map a = add_window(program, in, {});
+  add_step(program, {whole(in), whole(in), whole(a)}, {in.buffer, {}, a.buffer}, {{}});
+  add_entry(program, in, add_window(program, a, {3, 1, 1}));
+  make_chain(program, 0, 3);
+  EXPECT_EQ(program[a.buffer].bytes, 12 * kRowBytes);
+  EXPECT_EQ(program.chains[0].links[2].producers.size(), 2u);
+}
+
 TEST(Chain, RenumbersTheEntriesBehind) {
   Program program;
   const Map in = add_map(program, 12);

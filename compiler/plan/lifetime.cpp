@@ -169,9 +169,7 @@ class LifetimeFinder {
   size_t group_of(const OperandRef& operand) const { return group(root(operand.buffer).buffer); }
   uint64_t position(const OperandRef& operand) const { return uint64_t{root(operand.buffer).offset} + operand.offset; }
 
-  bool may_share(size_t root) const {
-    return program_.buffers[root].kind == BufferKind::kArena && uses_[root].entries.size() == 1;
-  }
+  bool in_arena(size_t root) const { return program_.buffers[root].kind == BufferKind::kArena; }
 
   /// Whether each operand of the step that lies in one of the two groups is half of an in-place pair of both.
   bool step_allows(const ProgramStep& step, size_t in, size_t out) const {
@@ -193,7 +191,7 @@ class LifetimeFinder {
   void try_in_place(const ProgramStep& here, const InPlace& pair) {
     const size_t in = group_of(here.operands.at(static_cast<size_t>(pair.input_operand)));
     const size_t out = group_of(here.operands.at(static_cast<size_t>(pair.output_operand)));
-    if (in == out || !may_share(in) || !may_share(out)) return;
+    if (in == out || !in_arena(in) || !in_arena(out)) return;
     for (int time = uses_[out].first; time <= group_last_[in]; ++time) {
       const Moment& now = moment(time);
       if (now.step < 0 || !alone(now) || !step_allows(step(now), in, out)) return;

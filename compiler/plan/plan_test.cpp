@@ -86,6 +86,8 @@ class RandomProgram {
     Entry entry;
     entry.first_chain = static_cast<int>(program_.chains.size());
     std::vector<BufferId> known = {state};
+    if (program_.entries.empty()) add_step(program_, {state, state, shared, scratch()});
+    if (random_.chance(0.5)) known.push_back(shared);
     for (int64_t i = random_.integer(1, 3); i > 0; --i) {
       known.push_back(add_buffer(program_, bytes(), alignment()));
       entry.inputs.push_back(port(known.back()));
