@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/passes/movement.h"
+
+#include "ops/clamp/clamp_op.h"
+#include "ops/concat/concat_op.h"
+#include "ops/max_pool2d/max_pool2d_op.h"
+#include "ops/pad/pad_op.h"
+#include "ops/permute/permute_op.h"
+#include "ops/quantization.h"
+#include "ops/reshape/reshape_op.h"
+
+namespace rush {
+namespace {
+
+bool is_code(double real, const Quant& quant) {
+  return dequantize_code(quantize_code(real, quant), quant) == static_cast<float>(real);
+}
+
+}  // namespace
+
+bool is_movement(const Node& node) {
+  return node.is<Reshape>() || node.is<Permute>() || node.is<Pad>() || node.is<Concat>() || node.is<MaxPool2d>() ||
+         node.is<Clamp>();
+}
+
+bool keeps_codes(const Node& node, const Quant& quant) {
+  if (const auto* pad = node.as<Pad>()) return is_code(pad->value, quant);
+  const auto* clamp = node.as<Clamp>();
+  if (!clamp) return true;
+  const float low = dequantize_code(quant.min, quant), high = dequantize_code(quant.max, quant);
+  return (clamp->min <= low || is_code(clamp->min, quant)) && (clamp->max >= high || is_code(clamp->max, quant));
+}
+
+}  // namespace rush

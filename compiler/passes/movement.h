@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators that hand elements on without computing with them: each output element is one of the inputs', or a
+// constant. They commute with any monotone function of one element, so with quantize and dequantize.
+#pragma once
+
+#include "compiler/ir/graph.h"
+
+namespace rush {
+
+/// reshape, permute, pad, concat, max_pool2d (the largest is one of them) and clamp.
+bool is_movement(const Node& node);
+
+/// The node's output as codes with this quantization dequantizes to what the node gives on dequantized inputs:
+/// the constants that it brings in (pad's value, clamp's bounds) are codes.
+bool keeps_codes(const Node& node, const Quant& quant);
+
+}  // namespace rush
