@@ -56,7 +56,8 @@ bool take_region(Bench* bench, uint32_t bytes, rush_memory* memory) {
   return true;
 }
 
-rush_status open(const RecordHeader& record, Bench* bench) {
+// A rush_status or kDoesNotFit; not a rush_status variable, which this ABI makes as short as its values allow.
+uint32_t open(const RecordHeader& record, Bench* bench) {
   rush_memory memories[RUSH_MAX_REGIONS - 1];
   bench->next = __free_start;
   bench->guard_count = 0;
@@ -66,7 +67,7 @@ rush_status open(const RecordHeader& record, Bench* bench) {
   for (uint32_t i = 0; fits && i < record.region_count; ++i) {
     fits = take_region(bench, record.region_bytes[i], &memories[i]);
   }
-  if (!fits) return static_cast<rush_status>(rush::kDoesNotFit);
+  if (!fits) return rush::kDoesNotFit;
   const rush_model model = {&record + 1, record.image_bytes, &rush_full_table};
   return rush_open(bench->context, context_bytes, &model, memories, record.region_count);
 }

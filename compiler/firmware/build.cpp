@@ -4,6 +4,7 @@
 #include "compiler/firmware/build.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -75,17 +76,14 @@ std::vector<std::string> link_command(const Link& link, const std::vector<Object
   return command;
 }
 
-/// What the linker says when a memory is too small, for the user.
+/// What the linker says when a memory is too small, for the user: "region `RAM' overflowed by 4096 bytes".
 [[noreturn]] void explain_link_failure(const Link& link, const std::string& output) {
-  const size_t at = output.find("will not fit in region");
-  if (at == std::string::npos && output.find("overflowed by") == std::string::npos) {
-    throw InternalError("the firmware does not link:\n" + output);
-  }
-  const bool flash = output.find("FLASH") != std::string::npos;
-  const BoardMemory& memory = flash ? link.board.flash() : link.board.ram();
-  throw UserError(fmt::format("the firmware does not fit {}: its {} has {} bytes", link.board.name,
-                              flash ? "flash" : "RAM", memory.bytes),
-                  "use a larger board, or a smaller model");
+  static const std::regex kOverflow("region `(\\w+)' overflowed by (\\d+) bytes");
+  std::smatch match;
+  if (!std::regex_search(output, match, kOverflow)) throw InternalError("the firmware does not link:\n" + output);
+  throw UserError(fmt::format("the firmware does not fit {}: its {} is {} bytes too small", link.board.name,
+                              match[1].str() == "FLASH" ? "flash" : match[1].str(), match[2].str()),
+                  "use a board with more memory, or a smaller model");
 }
 
 std::string stamp_of(const std::vector<std::string>& command, const std::string& script) {
