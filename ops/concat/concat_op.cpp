@@ -4,11 +4,14 @@
 // input with another quantization is rescaled first.
 #include "ops/concat/concat_op.h"
 
+#include <array>
+#include <cstddef>
 #include <cstring>
 
 #include "ops/identity/copy_step.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
+#include "ops/rescale/rescale.h"
 
 namespace rush {
 namespace {
@@ -59,6 +62,25 @@ std::vector<Part> parts_of(const NodeTypes& types) {
   return parts;
 }
 
+bool is_rescaled(const NodeTypes& types, size_t i) {
+  return types.input(i).quant && types.input(i).quant != types.output().quant;
+}
+
+/// What each code of an input means in the output, by its bits: PyTorch's dequantize and quantize.
+std::array<uint8_t, 256> rescaling(const NodeTypes& types, size_t i) {
+  std::array<uint8_t, 256> table{};
+  for (int bits = 0; bits < 256; ++bits) {
+    const float real = dequantize_code(static_cast<int8_t>(bits), *types.input(i).quant);
+    table[static_cast<size_t>(bits)] = static_cast<uint8_t>(quantize_code(real, *types.output().quant));
+  }
+  return table;
+}
+
+HostTensor rescaled(HostTensor in, const std::array<uint8_t, 256>& table) {
+  for (size_t i = 0; i < in.bytes(); ++i) in.raw()[i] = table[in.raw()[i]];
+  return in;
+}
+
 void place(const Part& part, const HostTensor& in, HostTensor& out) {
   for (size_t s = 0; s < part.segments; ++s)
     std::memcpy(out.raw() + part.offset + s * part.pitch, in.raw() + s * part.bytes, part.bytes);
@@ -67,7 +89,8 @@ void place(const Part& part, const HostTensor& in, HostTensor& out) {
 std::vector<HostTensor> evaluate(const NodeTypes& types, const Tensors& inputs) {
   HostTensor out(types.output().dtype, types.output().shape);
   const std::vector<Part> parts = parts_of(types);
-  for (size_t i = 0; i < inputs.size(); ++i) place(parts[i], *inputs[i], out);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    place(parts[i], is_rescaled(types, i) ? rescaled(*inputs[i], rescaling(types, i)) : *inputs[i], out);
   return {out};
 }
 
@@ -86,14 +109,37 @@ StridedCopy strided_copy(const NodeTypes& types, const Part& part) {
   return copy;
 }
 
+ProgramStep rescale_step(const NodeTypes& types, size_t i, Lowering& lowering, OperandRef to) {
+  const ElementwiseRows walk = elementwise_rows(types.input(i).shape);
+  const Rows rows = whole_map(walk.row_elements, walk.rows);
+  const auto table = rescaling(types, i);
+  const BufferId codes = lowering.constant(types.node.name + ".table", {table.begin(), table.end()}, 1);
+  return {.family = find_kernel_family("rescale_s8"),
+          .params = params_bytes(RescaleParams{rows, rows, walk.rows, 0, walk.row_elements}),
+          .operands = {{lowering.buffer(types.node.inputs[i])}, {codes}, to},
+          .rows = walk.rows,
+          .in_place = {{0, 2}},
+          .row_dependencies = {{.operand = 0, .stride = 1, .lead = 0, .span = 1}},
+          .rows_field = {offsetof(RescaleParams, in), -1, offsetof(RescaleParams, out)}};
+}
+
+void lower_part(const NodeTypes& types, size_t i, const Part& part, Lowering& lowering) {
+  const OperandRef to{lowering.buffer(types.node.out()), static_cast<uint32_t>(part.offset)};
+  if (!is_rescaled(types, i))
+    return lowering.emit(copy_step({lowering.buffer(types.node.inputs[i])}, to, strided_copy(types, part)));
+  if (part.segments == 1) return lowering.emit(rescale_step(types, i, lowering, to));
+  const auto bytes = static_cast<uint32_t>(part.segments * part.bytes);
+  const OperandRef between{lowering.scratch(types.node.name + ".rescaled", bytes, 1)};
+  lowering.emit(rescale_step(types, i, lowering, between));
+  lowering.emit(copy_step(between, to, strided_copy(types, part)));
+}
+
 std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
   const std::vector<Part> parts = parts_of(types);
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (types.input(i).quant && !same_quant(types.input(i), types.output()))
+    if (is_rescaled(types, i) && (!is_quantized_int8(types.input(i)) || !is_quantized_int8(types.output())))
       return "concat of " + to_string(types.input(i)) + " with another scale has no kernel";
-    lowering.emit(copy_step({lowering.buffer(types.node.inputs[i])},
-                            {lowering.buffer(types.node.out()), static_cast<uint32_t>(parts[i].offset)},
-                            strided_copy(types, parts[i])));
+    lower_part(types, i, parts[i], lowering);
   }
   return std::nullopt;
 }

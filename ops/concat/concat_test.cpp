@@ -39,6 +39,29 @@ TEST(Concat, Vectors) {
   check_concat("concat_rows", {6, 0}, 1);
 }
 
+TEST(Concat, RescalesInputsOfOtherScales) {
+  for (const int64_t axis : {0, 1, 3}) {
+    GraphBuilder b(0xc0f0);
+    std::vector<TensorId> inputs;
+    for (int i = 0; i < 3; ++i) inputs.push_back(b.input(b.int8_type({1, 4, 3, 7})));
+    b.output(b.node(Concat{axis}, inputs, b.graph().type(inputs[1]).quant));
+    check_op(b.graph(), "concat_rescaled", 0xc0f0);
+  }
+}
+
+// quantize(cat(dequantize(x), dequantize(y))): x is (codes - 1) * 0.5, y (codes + 2) * 0.25, the result 0.2 and 3.
+TEST(Concat, OfCodesIsTheConcatOfWhatTheyMean) {
+  GraphBuilder b(1);
+  const auto quant = [](double scale, int64_t zero_point) {
+    return Quant{.scale = {scale}, .zero_point = {zero_point}, .axis = -1, .min = -128, .max = 127};
+  };
+  const TensorId x = b.constant(make_tensor<int8_t>(DType::kInt8, {1, 3}, {1, 3, -128}), quant(0.5, 1));
+  const TensorId y = b.constant(make_tensor<int8_t>(DType::kInt8, {1, 2}, {-2, 127}), quant(0.25, -2));
+  b.output(b.node(Concat{1}, {x, y}, quant(0.2, 3)));
+  // 0, 1, -64.5, 0, 32.25 are 0, 5, -322.5, 0, 161.25 steps
+  EXPECT_EQ(run_graph(b.graph(), {})[0], make_tensor<int8_t>(DType::kInt8, {1, 5}, {3, 8, -128, 3, 127}));
+}
+
 TEST(Concat, OfATensorWithItself) {
   GraphBuilder b(3);
   const TensorType type = b.int8_type({1, 3, 3, 5});
