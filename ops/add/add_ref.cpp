@@ -19,8 +19,9 @@ constexpr int64_t kMultiplierLimit = 1 << 22;
 /// The scale at one shift, if multipliers and all sums fit. Zero points are taken off exactly, so that two zeros
 /// add up to zero. Codes 0 lie within the corners, so that partial sums fit too.
 std::optional<AddScale> scale_at(int shift, double a_ratio, double b_ratio, const std::array<int64_t, 3>& zero_points) {
-  const int64_t a = std::llround(std::ldexp(a_ratio, shift)), b = std::llround(std::ldexp(b_ratio, shift));
-  if (std::abs(a) >= kMultiplierLimit || std::abs(b) >= kMultiplierLimit) return std::nullopt;
+  const double a_real = std::ldexp(a_ratio, shift), b_real = std::ldexp(b_ratio, shift);
+  if (std::max(std::abs(a_real), std::abs(b_real)) > kMultiplierLimit - 1) return std::nullopt;
+  const int64_t a = std::llround(a_real), b = std::llround(b_real);
   const int64_t offset =
       (zero_points[2] << shift) + (int64_t(1) << (shift - 1)) - zero_points[0] * a - zero_points[1] * b;
   for (const int64_t a_code : {-128, 127}) {
