@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 2-D convolution over NHWC maps: int8 with int32 accumulators modulo 2^32, and float32.
+#ifndef RUSHLIGHT_OPS_CONV2D_H
+#define RUSHLIGHT_OPS_CONV2D_H
+
+#include "conv2d_channels.h"
+#include "conv2d_geometry.h"
+#include "rushlight/kernel.h"
+
+namespace rush {
+
+/// out[y, x, o] = clamp(requantize(bias[o] + sum w[o, i, j, c] * in[...]) + zero point), taps outside the map being
+/// zero_point. Any sizes >= 1. The channels may be a slice of each map's: pixels are in_pixel and out_pixel bytes apart.
+/// Operands: 0 in, 1 out, 2 weights (conv2d_packing.cpp), 3 a ChannelBlock for every four channels, 4 scratch: two windows,
+/// untouched unless conv2d_gathers(). Only 0 and 1 may overlap, if they are different slices of one map.
+struct Conv2dParams {
+  ConvGeometry geometry;  ///< first in all params structs of convolutions
+  uint16_t in_pixel;
+  uint16_t out_pixel;
+  uint16_t in_channels;
+  uint16_t out_channels;
+  int8_t zero_point;  ///< of the input
+  /// 1: every window is gathered in scratch and read as one segment. 0: rows of a window inside the map are read
+  /// where they lie, one segment of kernel_width * in_channels bytes each; needs dilation_width 1, and kernel_width 1
+  /// or a whole map's channels.
+  uint8_t gather;
+  OutputCodes codes;
+  uint16_t reserved;
+};
+
+extern const KernelContract conv2d_s8_contract;
+Kernel conv2d_s8_scalar, conv2d_s8_dsp, conv2d_s8_mve;
+
+/// float32, with groups (depthwise too). Sums start at 0 and run over kernel rows, columns, channels, each product rounded; taps
+/// outside the map are skipped; the bias comes last. NaN passes the clamp.
+/// Operands, all 4-byte aligned: 0 in, 1 out, 2 weights [O,kH,kW,C], 3 bias [O].
+struct Conv2dF32Params {
+  ConvGeometry geometry;
+  uint16_t groups;
+  uint16_t group_in;
+  uint16_t group_out;
+  uint16_t reserved;
+  float min;
+  float max;
+};
+
+extern const KernelContract conv2d_f32_contract;
+Kernel conv2d_f32_scalar;
+
+/// The segments of a window: what the weights of one output are split into.
+struct ConvSegments {
+  uint32_t count;
+  uint32_t bytes;
+};
+
+inline ConvSegments conv2d_segments(const Conv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const uint32_t row_bytes = static_cast<uint32_t>(g.kernel_width) * p.in_channels;
+  if (p.gather != 0) return {1, g.kernel_height * row_bytes};
+  return {g.kernel_height, row_bytes};
+}
+
+/// Whether any window is gathered in scratch.
+inline bool conv2d_gathers(const Conv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const int32_t bottom = (g.out_height - 1) * g.stride_height - g.pad_top + (g.kernel_height - 1) * g.dilation_height;
+  const int32_t right = (g.out_width - 1) * g.stride_width - g.pad_left + (g.kernel_width - 1) * g.dilation_width;
+  return p.gather != 0 || g.pad_top != 0 || g.pad_left != 0 || bottom >= g.in_height || right >= g.in_width;
+}
+
+}  // namespace rush
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the windows of a convolution lie, and the check that they stay inside the maps.
+#ifndef RUSHLIGHT_OPS_CONV2D_GEOMETRY_H
+#define RUSHLIGHT_OPS_CONV2D_GEOMETRY_H
+
+#include "rushlight/kernel.h"
+
+namespace rush {
+
+/// Output (y, x) reads input rows y * stride_height - pad_top + i * dilation_height, i < kernel_height; columns alike.
+/// What lies outside the map counts as the input's zero point. The dilation is 1 along an axis where the kernel is.
+struct ConvGeometry {
+  Rows in;
+  Rows out;
+  uint16_t in_height, in_width;
+  uint16_t out_height, out_width;
+  uint16_t kernel_height, kernel_width;
+  uint16_t stride_height, stride_width;
+  uint16_t dilation_height, dilation_width;
+  uint16_t pad_top, pad_left;
+};
+
+/// Walks rows of a map that are `step` bytes apart. A ring has `limit` bytes; a whole map never comes back to its start.
+struct RowCursor {
+  uint32_t offset;
+  uint32_t step;
+  uint32_t limit;
+
+  void next() {
+    offset += step;
+    if (offset >= limit) offset -= limit;
+  }
+};
+
+/// From row y of the input down the rows of a window.
+inline RowCursor window_rows(const ConvGeometry& g, uint32_t y) {
+  const uint32_t limit = g.in.reciprocal == 0 ? 0xffffffffu : g.in.ring_rows * g.in.row_bytes;
+  return {row_offset(g.in, y), g.dilation_height * g.in.row_bytes, limit};
+}
+
+/// A map of which each pixel's first `channel_bytes` are used. Below 2^16 each.
+struct MapShape {
+  uint32_t height;
+  uint32_t width;
+  uint32_t pixel_bytes;
+  uint32_t channel_bytes;
+};
+
+/// For extents(): bytes from a map's first channel to its last, or more than any region has if `rows` cannot hold it.
+inline __attribute__((noinline)) uint32_t map_bytes(const Rows& rows, const MapShape& shape) {
+  if (!rows_hold(rows, shape.height) || rows.row_bytes < shape.width * shape.pixel_bytes) return 0xffffffffu;
+  if (shape.pixel_bytes < shape.channel_bytes) return 0xffffffffu;
+  const uint32_t bytes = rows_bytes(rows);
+  // Saturated, or no bytes at all: a map without rows or columns is none.
+  return bytes == 0xffffffffu || bytes == 0 ? 0xffffffffu : bytes - (shape.pixel_bytes - shape.channel_bytes);
+}
+
+/// For extents(): whether the rows and columns that windows read can be computed without overflow.
+inline bool windows_hold(const ConvGeometry& g) {
+  const uint32_t reach =
+      static_cast<uint32_t>(g.out_height) * g.stride_height | static_cast<uint32_t>(g.out_width) * g.stride_width |
+      static_cast<uint32_t>(g.kernel_height) * g.dilation_height | static_cast<uint32_t>(g.kernel_width) * g.dilation_width;
+  // RowCursor::next comes back once.
+  const bool wraps_once = g.in.reciprocal == 0 || g.dilation_height <= g.in.ring_rows;
+  return reach < 1u << 29 && g.stride_height != 0 && g.stride_width != 0 && wraps_once;
+}
+
+}  // namespace rush
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Convolution on the host: types and lowering. A batch takes one step for each image, groups one for each group (but
+// depthwise ones: depthwise_conv2d).
+#include "ops/conv2d/conv2d_op.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/conv2d_lowering.h"
+#include "ops/conv2d/conv2d_packing.h"
+#include "ops/conv2d/conv2d_ref.h"
+#include "ops/depthwise_conv2d/depthwise_conv2d_op.h"
+
+namespace rush {
+std::optional<std::string> unfit_sizes(const ConvShape& s) {
+  constexpr int64_t kMost = (1 << 16) - 1, kMostFloats = kMost / 4;
+  const auto fits = [](const ConvAxis& a) {
+    // A window's last position is an int32, far from its ends.
+    return std::max({a.in, a.out, a.kernel, a.stride, a.dilation, a.pad}) <= kMost &&
+           std::max(a.out * a.stride, a.kernel * a.dilation) < 1 << 29;
+  };
+  if (fits(s.rows) && fits(s.columns) && std::max(s.in_channels(), s.out_channels()) <= kMostFloats &&
+      s.rows.kernel * s.columns.kernel <= kMostFloats)
+    return std::nullopt;
+  return fmt::format("a convolution of {}x{} maps, {} to {} channels, kernel {}x{} is too large for its kernels", s.rows.in,
+                     s.columns.in, s.in_channels(), s.out_channels(), s.rows.kernel, s.columns.kernel);
+}
+
+ConvGeometry conv_geometry(const ConvShape& s, uint32_t element_bytes) {
+  const auto small = [](int64_t value) { return static_cast<uint16_t>(value); };
+  const auto row_bytes = [&](const int64_t pixels) { return static_cast<uint32_t>(pixels) * element_bytes; };
+  return {.in = whole_map(row_bytes(s.columns.in * s.in_channels()), static_cast<uint32_t>(s.rows.in)),
+          .out = whole_map(row_bytes(s.columns.out * s.out_channels()), static_cast<uint32_t>(s.rows.out)),
+          .in_height = small(s.rows.in),
+          .in_width = small(s.columns.in),
+          .out_height = small(s.rows.out),
+          .out_width = small(s.columns.out),
+          .kernel_height = small(s.rows.kernel),
+          .kernel_width = small(s.columns.kernel),
+          .stride_height = small(s.rows.stride),
+          .stride_width = small(s.columns.stride),
+          .dilation_height = small(s.rows.kernel == 1 ? 1 : s.rows.dilation),
+          .dilation_width = small(s.columns.kernel == 1 ? 1 : s.columns.dilation),
+          .pad_top = small(s.rows.pad),
+          .pad_left = small(s.columns.pad)};
+}
+
+ProgramStep image_step(const NodeTypes& types, Lowering& lowering, const ConvShape& s, const BatchImage& image) {
+  const int64_t in_image = s.rows.in * s.columns.in * s.in_channels() * image.element_bytes;
+  const int64_t out_image = s.rows.out * s.columns.out * s.out_channels() * image.element_bytes;
+  const auto span = static_cast<int>((s.rows.kernel - 1) * s.rows.dilation + 1);
+  ProgramStep step;
+  step.operands = {{lowering.buffer(types.node.inputs[0]), static_cast<uint32_t>(image.n * in_image)},
+                   {lowering.buffer(types.node.out()), static_cast<uint32_t>(image.n * out_image)}};
+  step.rows = static_cast<uint16_t>(s.rows.out);
+  step.macs = static_cast<uint64_t>(s.rows.out * s.columns.out * s.out_channels() * s.window());
+  step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
+  if (s.batch == 1)
+    step.row_dependencies = {{.operand = 0,
+                              .stride = static_cast<int>(s.rows.stride),
+                              .lead = span - static_cast<int>(s.rows.pad + s.rows.stride),
+                              .span = span}};
+  return step;
+}
+
+namespace {
+
+std::vector<TensorType> infer(const NodeTypes& types) {
+  const ConvShape s = conv_shape(types);
+  const bool is_nhwc = types.node.as<Conv2d>()->layout == "nhwc";
+  const Shape shape = is_nhwc ? Shape{s.batch, s.rows.out, s.columns.out, s.out_channels()}
+                              : Shape{s.batch, s.out_channels(), s.rows.out, s.columns.out};
+  return {{types.input(0).dtype, shape, {}}};
+}
+
+/// Rough instructions for one segment of a window and one block of outputs.
+int64_t segment_cost(Isa isa, int64_t bytes) {
+  switch (isa) {
+    case Isa::kScalar:
+      return 20 + 20 * bytes;
+    case Isa::kDsp:
+      return 20 + bytes / 4 * 24 + bytes % 4 * 9;
+    case Isa::kMve:
+      break;
+  }
+  return 15 + bytes / 16 * 9 + (bytes % 16 == 0 ? 0 : 14);
+}
+
+/// Whether a window had better be copied into one segment, or must be. Segments that are read in place are rows of
+/// neighbouring pixels with all their channels.
+bool wants_gather(Isa isa, const ConvShape& s) {
+  const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
+  if (!contiguous) return true;
+  const int64_t row = s.columns.kernel * s.group_in, pixels = isa == Isa::kScalar ? 1 : 2;
+  const int64_t copy = pixels * s.rows.kernel * (40 + row / 4);
+  const int64_t blocks = (s.group_out + 3) / 4 * pixels;
+  return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
+}
+
+Conv2dParams conv2d_params(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+  const Conv2d& conv = *types.node.as<Conv2d>();
+  const ConvShape s = conv_shape(types);
+  return {.geometry = conv_geometry(s, 1),
+          .in_pixel = static_cast<uint16_t>(s.in_channels()),
+          .out_pixel = static_cast<uint16_t>(s.out_channels()),
+          .in_channels = static_cast<uint16_t>(s.group_in),
+          .out_channels = static_cast<uint16_t>(s.group_out),
+          .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
+          .gather = wants_gather(isa, s),
+          .codes = output_codes(types.output(), folded, conv.min, conv.max),
+          .reserved = 0};
+}
+
+/// Weights and channels of one group.
+struct GroupOperands {
+  BufferId weights;
+  BufferId channels;
+};
+
+std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const Conv2dParams& params,
+                                       const FoldedChannels& folded) {
+  const ConvShape s = conv_shape(types);
+  const KernelFamily& family = *find_kernel_family("conv2d_s8");
+  const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
+  const auto group_bytes = static_cast<size_t>(s.group_out * s.window());
+  std::vector<GroupOperands> groups;
+  for (size_t g = 0; g < static_cast<size_t>(s.groups); ++g) {
+    std::vector<uint8_t> channels;
+    append_channel_blocks(folded, {g * params.out_channels, 1, params.out_channels}, channels);
+    groups.push_back({lowering.packed(types.node.name + ".weight", family, &params,
+                                      {weight.raw() + g * group_bytes, group_bytes}),
+                      lowering.constant(types.node.name + ".channels", channels, 4)});
+  }
+  return groups;
+}
+
+std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
+  if (std::string why = unfit_types(types); !why.empty()) return why;
+  const ConvShape s = conv_shape(types);
+  if (auto why = unfit_sizes(s)) return why;
+  const FoldedChannels folded = fold_channels(types);
+  if (!folded.why_not.empty()) return folded.why_not;
+  if (s.groups > 1 && s.group_in == 1) return lower_depthwise_conv2d(types, lowering, folded);
+  const Conv2dParams params = conv2d_params(types, lowering.isa(), folded);
+  const std::vector<GroupOperands> groups = pack_groups(types, lowering, params, folded);
+  Extents extents{};
+  internal_check(conv2d_s8_contract.extents(&params, &extents), "conv2d: parameters that extents() refuses");
+  const BufferId scratch = lowering.scratch(types.node.name + ".window", extents.bytes[4], 4);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    for (int64_t g = 0; g < s.groups; ++g) {
+      ProgramStep step = image_step(types, lowering, s, {n, 1});
+      step.family = find_kernel_family("conv2d_s8");
+      step.params = params_bytes(params);
+      step.operands[0].offset += static_cast<uint32_t>(g * s.group_in);
+      step.operands[1].offset += static_cast<uint32_t>(g * s.group_out);
+      const GroupOperands& group = groups[static_cast<size_t>(g)];
+      step.operands.insert(step.operands.end(), {{group.weights}, {group.channels}, {scratch}});
+      step.macs /= static_cast<uint64_t>(s.groups);
+      if (s.groups > 1) step.row_dependencies.clear();
+      lowering.emit(std::move(step));
+    }
+  }
+  return std::nullopt;
+}
+
+BufferId float_bias(const NodeTypes& types, Lowering& lowering, const ConvShape& s) {
+  if (types.has_input(2)) return lowering.buffer(types.node.inputs[2]);
+  return lowering.constant(types.node.name + ".bias", std::vector<uint8_t>(static_cast<size_t>(s.out_channels()) * 4), 4);
+}
+
+std::optional<std::string> lower_float(const NodeTypes& types, Lowering& lowering) {
+  const Conv2d& conv = *types.node.as<Conv2d>();
+  const ConvShape s = conv_shape(types);
+  if (auto why = unfit_sizes(s)) return why;
+  const Conv2dF32Params params = {.geometry = conv_geometry(s, 4),
+                                  .groups = static_cast<uint16_t>(s.groups),
+                                  .group_in = static_cast<uint16_t>(s.group_in),
+                                  .group_out = static_cast<uint16_t>(s.group_out),
+                                  .reserved = 0,
+                                  .min = static_cast<float>(conv.min),
+                                  .max = static_cast<float>(conv.max)};
+  for (int64_t n = 0; n < s.batch; ++n) {
+    ProgramStep step = image_step(types, lowering, s, {n, 4});
+    step.family = find_kernel_family("conv2d_f32");
+    step.params = params_bytes(params);
+    step.operands.insert(step.operands.end(),
+                         {{lowering.buffer(types.node.inputs[1])}, {float_bias(types, lowering, s)}});
+    lowering.emit(std::move(step));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
+  const Conv2d& conv = *types.node.as<Conv2d>();
+  if (conv.layout != "nhwc") return "a convolution in layout " + conv.layout + " has no kernel";
+  if (types.input(0).dtype == DType::kFloat32 && types.input(1).dtype == DType::kFloat32)
+    return lower_float(types, lowering);
+  return lower_int8(types, lowering);
+}
+
+}  // namespace
+
+const OpDef conv2d_op = {Conv2d::kName, [] { return Op(Conv2d{}); }, infer, evaluate_conv2d, lower};
+
+const HostKernel conv2d_f32_host = {
+    .contract = &conv2d_f32_contract, .run = conv2d_f32_scalar, .packing = {}, .stack_bytes = 320};
+
+}  // namespace rush

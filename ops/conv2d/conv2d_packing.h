@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Constants of a convolution or linear layer as its kernels read them: the order of weights that are blocks of
+// outputs, and bias, multiplier and shift of each output channel. Shared by conv2d, depthwise_conv2d and linear.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/conv2d/conv2d_channels.h"
+#include "ops/op_def.h"
+
+namespace rush {
+
+/// Why no multiplier represents s_x * s_w / s_y.
+inline constexpr std::string_view kScaleTooSmall =
+    "the output scale is so small beside input scale x weight scale that it has no kernel";
+
+/// Weights [outputs][segments * segment] in blocks of `block` outputs, what is left over one by one. A block holds its
+/// segments one after the other, a segment its chunks of `chunk` inputs (the last as long as the rest), a chunk the
+/// inputs of each output.
+struct BlockedWeights {
+  size_t outputs;
+  size_t segments;
+  size_t segment;
+  size_t block;
+  size_t chunk;
+};
+
+/// Canonical index of packed weight i.
+int64_t canonical_weight(const BlockedWeights& weights, size_t i);
+
+/// An output channel: code = clamp(requantize_any(bias + sum of w * x codes) + zero point).
+struct FoldedChannel {
+  int32_t bias = 0;
+  Multiplier multiplier{};
+};
+
+struct FoldedChannels {
+  std::vector<FoldedChannel> channels;
+  std::string why_not;  ///< not empty: they cannot be folded
+
+  bool left_shift() const;  ///< whether some accumulator is shifted left first
+};
+
+/// The output channels of a quantized node with inputs x, weight, bias: the input's zero point folded into the bias, and
+/// proof that no accumulator leaves int32.
+FoldedChannels fold_channels(const NodeTypes& types);
+
+/// The multiplier of each output channel, s_x * s_w / s_y, or nothing where one is too large.
+std::optional<std::vector<Multiplier>> channel_multipliers(const NodeTypes& types);
+
+/// ChannelBlocks of channels `first`, `first + step`, ..., `count` of them.
+struct ChannelSlice {
+  size_t first;
+  size_t step;
+  size_t count;
+};
+void append_channel_blocks(const FoldedChannels& folded, const ChannelSlice& slice, std::vector<uint8_t>& bytes);
+
+OutputCodes output_codes(const TensorType& output, const FoldedChannels& folded, double min, double max);
+
+/// Why a quantized node with inputs x, weight, bias has no kernel, whatever its values; empty if it may have one.
+std::string unfit_types(const NodeTypes& types);
+
+}  // namespace rush

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/depthwise_conv2d/depthwise_conv2d_op.h"
+
+#include <algorithm>
+
+#include "ops/conv2d/conv2d_lowering.h"
+#include "ops/conv2d/conv2d_op.h"
+#include "ops/depthwise_conv2d/depthwise_conv2d.h"
+
+namespace rush {
+namespace {
+
+const DepthwiseConv2dParams& params_of(const void* params) { return *static_cast<const DepthwiseConv2dParams*>(params); }
+
+size_t taps(const DepthwiseConv2dParams& p) {
+  return size_t{p.geometry.kernel_height} * p.geometry.kernel_width;
+}
+
+size_t weight_count(const void* params) {
+  const DepthwiseConv2dParams& p = params_of(params);
+  return taps(p) * p.channels * p.multiplier;
+}
+
+/// Canonical [channels][multiplier][taps]; packed [multiplier][blocks of channels][taps][channels of the block].
+int64_t canonical_index(Isa isa, const void* params, size_t i) {
+  const DepthwiseConv2dParams& p = params_of(params);
+  const size_t widest = isa == Isa::kMve ? 8 : 4, plane = taps(p) * p.channels;
+  const size_t m = i / plane, in_plane = i % plane;
+  const size_t first = in_plane / (widest * taps(p)) * widest;
+  const size_t width = std::min<size_t>(widest, p.channels - first);
+  const size_t in_block = in_plane - first * taps(p);
+  const size_t channel = first + in_block % width, tap = in_block / width;
+  return static_cast<int64_t>((channel * p.multiplier + m) * taps(p) + tap);
+}
+
+DepthwiseConv2dParams params_for(const NodeTypes& types, const ConvShape& s, const FoldedChannels& folded) {
+  const Conv2d& conv = *types.node.as<Conv2d>();
+  return {.geometry = conv_geometry(s, 1),
+          .channels = static_cast<uint16_t>(s.groups),
+          .multiplier = static_cast<uint16_t>(s.group_out),
+          .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
+          .reserved = {},
+          .codes = output_codes(types.output(), folded, conv.min, conv.max)};
+}
+
+}  // namespace
+
+std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Lowering& lowering,
+                                                  const FoldedChannels& folded) {
+  const ConvShape s = conv_shape(types);
+  const KernelFamily& family = *find_kernel_family("depthwise_conv2d_s8");
+  const DepthwiseConv2dParams params = params_for(types, s, folded);
+  const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
+  std::vector<uint8_t> channels;
+  for (size_t m = 0; m < params.multiplier; ++m)
+    append_channel_blocks(folded, {m, params.multiplier, params.channels}, channels);
+  const BufferId weights =
+      lowering.packed(types.node.name + ".weight", family, &params, {weight.raw(), weight.bytes()});
+  const BufferId blocks = lowering.constant(types.node.name + ".channels", channels, 4);
+  for (int64_t n = 0; n < s.batch; ++n) {
+    ProgramStep step = image_step(types, lowering, s, {n, 1});
+    step.family = &family;
+    step.params = params_bytes(params);
+    step.operands.insert(step.operands.end(), {{weights}, {blocks}});
+    lowering.emit(std::move(step));
+  }
+  return std::nullopt;
+}
+
+const HostKernel depthwise_conv2d_s8_host = {
+    .contract = &depthwise_conv2d_s8_contract,
+    .run = depthwise_conv2d_s8_scalar,
+    .packing = {.operand = 2,
+                .packed_count = [](Isa, const void* params) { return weight_count(params); },
+                .canonical_count = weight_count,
+                .index = canonical_index},
+    .stack_bytes = 320};
+
+}  // namespace rush

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linear.h"
+
+namespace rush {
+namespace {
+
+/// Bytes of a map of `positions` times `features` bytes a row, or more than any region has if `rows` cannot hold it.
+__attribute__((noinline)) uint32_t map_bytes(const Rows& rows, uint32_t height, uint32_t positions, uint32_t features) {
+  if (!rows_hold(rows, height) || rows.row_bytes < saturating_multiply(positions, features)) return 0xffffffffu;
+  return rows_bytes(rows);
+}
+
+/// Maps and weights, of elements of 1 << `shift` bytes; both params structs begin alike.
+template <class Params>
+bool extents_of(const Params& p, uint32_t shift, Extents* extents) {
+  // Below 2^28, counts of bytes do not overflow; without features there would be loops that no memory bounds.
+  if (p.in_features == 0 || p.out_features == 0 || ((p.in_features | p.out_features) >> 28) != 0) return false;
+  extents->bytes[0] = map_bytes(p.in, p.rows, p.positions, p.in_features << shift);
+  extents->bytes[1] = map_bytes(p.out, p.rows, p.positions, p.out_features << shift);
+  extents->bytes[2] = saturating_multiply(p.in_features << shift, p.out_features);
+  extents->rows = p.rows;
+  return true;
+}
+
+bool linear_s8_extents(const void* params, Extents* extents) {
+  const LinearParams& p = *static_cast<const LinearParams*>(params);
+  if (!extents_of(p, 0, extents)) return false;
+  extents->bytes[3] = saturating_multiply(channel_blocks(p.out_features), sizeof(ChannelBlock));
+  return true;
+}
+
+bool linear_f32_extents(const void* params, Extents* extents) {
+  const LinearF32Params& p = *static_cast<const LinearF32Params*>(params);
+  extents->bytes[3] = p.out_features << 2;
+  return ((p.in.row_bytes | p.out.row_bytes) & 3u) == 0 && extents_of(p, 2, extents);
+}
+
+}  // namespace
+
+const KernelContract linear_s8_contract = {linear_s8_extents, sizeof(LinearParams), 4, 0x02, 0x08};
+const KernelContract linear_f32_contract = {linear_f32_extents, sizeof(LinearF32Params), 4, 0x02, 0x0f};
+
+}  // namespace rush
