@@ -24,6 +24,8 @@ Limits limits_of(Call& call, DType dtype) {
   switch (dtype) {
     case DType::kInt8:
       return {INT8_MIN, INT8_MAX};
+    case DType::kUInt8:
+      return {0, UINT8_MAX};
     case DType::kInt16:
       return {INT16_MIN, INT16_MAX};
     case DType::kInt32:

@@ -61,6 +61,14 @@ std::optional<Op> padded_conv(const Conv2d& conv, const Pad& pad, const TensorTy
   return out;
 }
 
+/// Every window keeps an element of the map: pools do not take more padding.
+bool reaches_map(const std::vector<int64_t>& padding, const std::vector<int64_t>& kernel,
+                 const std::vector<int64_t>& dilation) {
+  for (size_t side = 0; side < 4; ++side)
+    if (padding[side] > (kernel[side / 2] - 1) * dilation[side / 2]) return false;
+  return true;
+}
+
 /// Pad's zeros are counted, so the pool must count its padding, and may not have had any that it did not count. In
 /// ceil mode the last window's fate depends on who padded.
 std::optional<Op> padded_avg_pool(const AvgPool2d& pool, const Pad& pad, const TensorType& type) {
@@ -70,17 +78,16 @@ std::optional<Op> padded_avg_pool(const AvgPool2d& pool, const Pad& pad, const T
   AvgPool2d out = pool;
   out.padding = sum(out.padding, *amounts);
   out.count_include_pad = true;
+  if (!reaches_map(out.padding, out.kernel, {1, 1})) return std::nullopt;
   return out;
 }
 
-/// Every window must keep an element of the map, else it would be padding only.
 std::optional<Op> padded_max_pool(const MaxPool2d& pool, const Pad& pad, const TensorType& type) {
   const auto amounts = spatial_amounts(pad, pool.layout);
   if (!amounts || !never_wins(pad, type) || pool.ceil_mode) return std::nullopt;
   MaxPool2d out = pool;
   out.padding = sum(out.padding, *amounts);
-  for (size_t side = 0; side < 4; ++side)
-    if (out.padding[side] > (out.kernel[side / 2] - 1) * out.dilation[side / 2]) return std::nullopt;
+  if (!reaches_map(out.padding, out.kernel, out.dilation)) return std::nullopt;
   return out;
 }
 

@@ -23,7 +23,10 @@ bool is_movement(const Node& node) {
          node.is<Clamp>();
 }
 
-bool keeps_codes(const Node& node, const Quant& quant) {
+bool keeps_codes(const Node& node, const TensorType& codes) {
+  if (node.is<Reshape>() || node.is<Permute>()) return true;
+  if (!is_quantized_int8(codes)) return false;
+  const Quant& quant = *codes.quant;
   if (const auto* pad = node.as<Pad>()) return is_code(pad->value, quant);
   const auto* clamp = node.as<Clamp>();
   if (!clamp) return true;

@@ -11,8 +11,8 @@ namespace rush {
 /// reshape, permute, pad, concat, max_pool2d (the largest is one of them) and clamp.
 bool is_movement(const Node& node);
 
-/// The node's output as codes with this quantization dequantizes to what the node gives on dequantized inputs:
-/// the constants that it brings in (pad's value, clamp's bounds) are codes.
-bool keeps_codes(const Node& node, const Quant& quant);
+/// The node works on codes of this type, quantized per tensor, and its output dequantizes to what it gives on
+/// dequantized inputs: the constants that it brings in (pad's value, clamp's bounds) are codes.
+bool keeps_codes(const Node& node, const TensorType& codes);
 
 }  // namespace rush

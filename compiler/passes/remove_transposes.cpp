@@ -119,6 +119,7 @@ bool is_free(const Rewriter& rewriter, TensorId id, const Axes& p) {
 }
 
 bool is_permutable(const Rewriter& rewriter, TensorId id, const Axes& p) {
+  if (!id.valid()) return false;
   const TensorType type = rewriter.type(id);
   return is_per_tensor(type) &&
          (type.shape.size() == p.size() || (rewriter.is_constant(id) && type.shape.size() < p.size()));

@@ -33,7 +33,7 @@ std::optional<TensorType> moved_type(const Rewriter& rewriter, const Node& node,
   codes.shape = rewriter.shape(node.out());
   if (!codes.quant) return std::nullopt;
   if (codes.quant->per_tensor()) {
-    if (!keeps_codes(node, *codes.quant)) return std::nullopt;
+    if (!keeps_codes(node, codes)) return std::nullopt;
     return codes;
   }
   const Permute* permute = node.as<Permute>();
