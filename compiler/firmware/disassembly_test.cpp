@@ -105,6 +105,7 @@ TEST(Operation, Conditions) {
   EXPECT_TRUE(decode_text("bls.n", "1234").conditional);
   EXPECT_FALSE(decode_text("b.n", "1234").conditional);
   EXPECT_EQ(decode_text("mls", "r0, r1, r2, r3").op_class, kMac);
+  EXPECT_EQ(decode_text("andsne.w", "r0, r1, #1").results, reg(0) | reg(kFlagsBit));
   const Operation moved = decode_text("movgt", "r0, #5", 2);
   EXPECT_EQ(moved.reads, reg(0) | reg(kFlagsBit));
 }

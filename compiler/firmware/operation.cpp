@@ -177,13 +177,19 @@ Match match_vector(std::string_view name) {
   return {find(vector_forms(), name), false, false};
 }
 
+/// The table's form of a name, or of the name without the 's' that sets the flags.
+Match match_plain(std::string_view name) {
+  if (const Form* form = find(core_forms(), name)) return {form, false, false};
+  if (!name.ends_with("s")) return {};
+  return {find(core_forms(), name.substr(0, name.size() - 1)), false, true};
+}
+
 Match match_core(std::string_view name) {
   if (const Form* form = find(core_forms(), name)) return {form, false, false};
   const std::string_view tail = name.substr(name.size() < 2 ? 0 : name.size() - 2);
-  const std::string_view head = name.substr(0, name.size() - tail.size());
-  if (is_condition(tail) && find(core_forms(), head)) return {find(core_forms(), head), true, false};
-  if (!name.ends_with("s")) return {};
-  return {find(core_forms(), name.substr(0, name.size() - 1)), false, true};
+  Match conditional = is_condition(tail) ? match_plain(name.substr(0, name.size() - 2)) : Match{};
+  conditional.conditional = true;
+  return conditional.form ? conditional : match_plain(name);
 }
 
 bool has_vector_register(std::string_view operands) {
