@@ -16,10 +16,10 @@ bool accepts(const PortFormat& port, DType dtype) {
 
 void check_fits(const PortFormat& port, const HostTensor& exported) {
   if (accepts(port, exported.dtype()) && exported.shape() == port.exported_shape) return;
-  throw UserError(fmt::format("input \"{}\" is {}, but was given {}", port.name,
-                              describe(port.exported_dtype, port.exported_shape),
-                              describe(exported.dtype(), exported.shape())),
-                  "give it in the exported model's shape and element type");
+  throw UserError(
+      fmt::format("input \"{}\" is {}, but was given {}", port.name, describe(port.exported_dtype, port.exported_shape),
+                  describe(exported.dtype(), exported.shape())),
+      "give it in the exported model's shape and element type");
 }
 
 std::vector<int> inverse(const std::vector<int>& order) {
@@ -55,8 +55,7 @@ bool is_shifted(const PortFormat& port) {
 }  // namespace
 
 PortFormat port_format(const Graph& graph, const Port& port) {
-  return {port.name,      graph.type(port.tensor), port.exported_dtype, port.exported_shape,
-          port.dim_order, port.border};
+  return {port.name, graph.type(port.tensor), port.exported_dtype, port.exported_shape, port.dim_order, port.border};
 }
 
 PortFormat port_format(const ProgramPort& port) {

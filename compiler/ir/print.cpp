@@ -165,8 +165,7 @@ class Printer {
     std::vector<std::string> items;
     if (port.name != tensor.name) items.push_back("name=" + quoted(port.name));
     if (port.exported_dtype != tensor.type.dtype || port.exported_shape != tensor.type.shape)
-      items.push_back(
-          fmt::format("exported={}{}", dtype_name(port.exported_dtype), to_string(port.exported_shape)));
+      items.push_back(fmt::format("exported={}{}", dtype_name(port.exported_dtype), to_string(port.exported_shape)));
     if (port.dim_order != identity) items.push_back(fmt::format("order=[{}]", fmt::join(port.dim_order, ",")));
     if (port.border) items.push_back("border=" + quant(*port.border));
     return braces(items);

@@ -45,7 +45,8 @@ class Verifier {
 
   void read(TensorId id, const std::string& where) const {
     check_id(id, where);
-    check(defined_[static_cast<size_t>(id.index)], where, "tensor " + graph_[id].name + " is used before it is defined");
+    check(defined_[static_cast<size_t>(id.index)], where,
+          "tensor " + graph_[id].name + " is used before it is defined");
   }
 
   void check_tensor(const Tensor& tensor) {

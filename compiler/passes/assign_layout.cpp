@@ -33,8 +33,8 @@ std::optional<Op> nhwc(const Op& op) {
 }
 
 TensorId to_nhwc(Rewriter& rewriter, const Node& near, TensorId id) {
-  return rewriter.insert(near, {rewriter.name(id) + ".nhwc", Permute{kToNhwc}, {id},
-                                permuted_type(rewriter.type(id), kToNhwc)});
+  return rewriter.insert(
+      near, {rewriter.name(id) + ".nhwc", Permute{kToNhwc}, {id}, permuted_type(rewriter.type(id), kToNhwc)});
 }
 
 std::optional<TensorId> change_layout(Rewriter& rewriter, const Node& node) {

@@ -85,10 +85,10 @@ std::optional<TensorId> fold_into_weights(Rewriter& rewriter, const Node& node) 
   HostTensor new_bias = folded_bias(old_bias, *affine);
   const std::string name = rewriter.name(weight);
   const TensorId w = rewriter.add_constant(name + ".folded", std::move(new_weight));
-  const TensorId b = rewriter.add_constant((bias.valid() ? rewriter.name(bias) : name + ".bias") + ".folded",
-                                           std::move(new_bias));
-  return rewriter.replace(*from, {rewriter.name(node.out()), from->op, {from->inputs[0], w, b},
-                                  rewriter.type(node.out())});
+  const TensorId b =
+      rewriter.add_constant((bias.valid() ? rewriter.name(bias) : name + ".bias") + ".folded", std::move(new_bias));
+  return rewriter.replace(*from,
+                          {rewriter.name(node.out()), from->op, {from->inputs[0], w, b}, rewriter.type(node.out())});
 }
 
 /// batch_norm(reshape(x)) is reshape(batch_norm(x)) where the channels stay on axis 1: a 1-D convolution's view.
@@ -118,9 +118,9 @@ std::optional<TensorId> become_depthwise(Rewriter& rewriter, const Node& node) {
   const auto channels = static_cast<int64_t>(affine->scale.size());
   const std::string name = rewriter.name(node.out());
   const TensorType map{DType::kFloat32, as_map(shape), {}};
-  const TensorId w = rewriter.add_constant(
-      name + ".weight", make_tensor(DType::kFloat32, {channels, 1, 1, 1},
-                                    std::vector<float>(affine->scale.begin(), affine->scale.end())));
+  const TensorId w = rewriter.add_constant(name + ".weight",
+                                           make_tensor(DType::kFloat32, {channels, 1, 1, 1},
+                                                       std::vector<float>(affine->scale.begin(), affine->scale.end())));
   const TensorId b = rewriter.add_constant(name + ".bias", folded_bias(nullptr, *affine));
   const Conv2d conv{.groups = channels};
   if (shape.size() == 4) return rewriter.replace(node, {name, conv, {node.inputs[0], w, b}, map});

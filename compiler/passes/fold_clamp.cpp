@@ -66,8 +66,7 @@ std::optional<TensorId> lift_clamp(Rewriter& rewriter, const Node& node) {
   while (top && commutes_with_clamp(*top)) top = sole_producer(rewriter, top->inputs[0]);
   if (!top || !narrowed(top->op, *node.as<Clamp>())) return std::nullopt;
   const TensorId x = move->inputs[0];
-  const TensorId clamped =
-      rewriter.replace(node, {rewriter.name(x) + ".clamped", node.op, {x}, rewriter.type(x)});
+  const TensorId clamped = rewriter.replace(node, {rewriter.name(x) + ".clamped", node.op, {x}, rewriter.type(x)});
   return rewriter.replace(*move, {rewriter.name(node.out()), move->op, {clamped}, rewriter.type(node.out())});
 }
 

@@ -14,9 +14,8 @@ namespace rush {
 namespace {
 
 bool reads_only_constants(const Rewriter& rewriter, const Node& node) {
-  return !node.inputs.empty() && std::ranges::all_of(node.inputs, [&](TensorId id) {
-    return !id.valid() || rewriter.is_constant(id);
-  });
+  return !node.inputs.empty() &&
+         std::ranges::all_of(node.inputs, [&](TensorId id) { return !id.valid() || rewriter.is_constant(id); });
 }
 
 std::optional<TensorId> evaluate_now(Rewriter& rewriter, const Node& node) {

@@ -75,8 +75,8 @@ class LayerFolder {
     if (!codes) return std::nullopt;
     std::vector<TensorId> inputs{layer->x, layer->weight};
     if (layer->bias.valid())
-      inputs.push_back(rewriter.add_constant(rewriter.name(layer->bias) + ".int32", *codes,
-                                             bias_quant(rewriter, *layer)));
+      inputs.push_back(
+          rewriter.add_constant(rewriter.name(layer->bias) + ".int32", *codes, bias_quant(rewriter, *layer)));
     return rewriter.replace(layer->node,
                             {rewriter.name(node.out()), layer->node.op, inputs, rewriter.type(node.out())});
   }
@@ -185,11 +185,12 @@ class LayerFolder {
   };
 
   void refuse_bias(const Rewriter& rewriter, const Layer& layer, const BadBias& bad) const {
-    refuse(rewriter, layer,
-           fmt::format("the bias {:.6g} of output channel {} is {:.6g} in steps of input scale x weight scale = {:.6g}, "
-                       "which does not fit a 32-bit sum",
-                       bad.real, bad.channel, bad.code, bad.scale),
-           "calibrate so that the weight scale is larger, or leave this layer in float");
+    refuse(
+        rewriter, layer,
+        fmt::format("the bias {:.6g} of output channel {} is {:.6g} in steps of input scale x weight scale = {:.6g}, "
+                    "which does not fit a 32-bit sum",
+                    bad.real, bad.channel, bad.code, bad.scale),
+        "calibrate so that the weight scale is larger, or leave this layer in float");
   }
 
   std::vector<Diagnostic>& errors_;

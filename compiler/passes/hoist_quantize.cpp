@@ -20,9 +20,9 @@ namespace {
 /// fold_quantization() makes one operator of such a concat, which rescales each input as it copies it.
 bool is_concat_of_codes(const Rewriter& rewriter, const Node& node) {
   return node.is<Concat>() && std::ranges::all_of(node.inputs, [&](TensorId id) {
-    const Node* from = rewriter.producer<Dequantize>(id);
-    return from && is_quantized_int8(rewriter.type(from->inputs[0]));
-  });
+           const Node* from = rewriter.producer<Dequantize>(id);
+           return from && is_quantized_int8(rewriter.type(from->inputs[0]));
+         });
 }
 
 std::optional<TensorId> hoist(Rewriter& rewriter, const Node& node) {

@@ -83,8 +83,8 @@ class RandomModel {
     using Layer = void (RandomModel::*)();
     static constexpr auto kLayers = std::to_array<Layer>(
         {&RandomModel::conv, &RandomModel::conv, &RandomModel::depthwise, &RandomModel::pad, &RandomModel::pool,
-         &RandomModel::max_pool, &RandomModel::relu, &RandomModel::dropout, &RandomModel::residual,
-         &RandomModel::dense, &RandomModel::sequence, &RandomModel::turn, &RandomModel::conv1d});
+         &RandomModel::max_pool, &RandomModel::relu, &RandomModel::dropout, &RandomModel::residual, &RandomModel::dense,
+         &RandomModel::sequence, &RandomModel::turn, &RandomModel::conv1d});
     (this->*kLayers[static_cast<size_t>(any(0, kLayers.size() - 1))])();
   }
 
@@ -161,7 +161,8 @@ class RandomModel {
 
   void max_pool() {
     const int64_t kh = std::min(any(2, 3), shape()[2]), kw = std::min(any(2, 3), shape()[3]);
-    apply(MaxPool2d{.kernel = {kh, kw}, .stride = {any(1, 2), any(1, 2)}, .padding = {any(0, kh > 1), 0, any(0, kw > 1), 0}});
+    apply(MaxPool2d{
+        .kernel = {kh, kw}, .stride = {any(1, 2), any(1, 2)}, .padding = {any(0, kh > 1), 0, any(0, kw > 1), 0}});
     if (chance(0.3)) apply(Clamp{.min = 0});
     maybe_observe();
   }
@@ -247,8 +248,8 @@ std::vector<HostTensor> exported_outputs(const Graph& graph, uint64_t seed) {
   Random random(seed);
   std::vector<HostTensor> inputs, outputs;
   for (const Port& port : graph.inputs)
-    inputs.push_back(to_memory(port_format(graph, port),
-                               random_tensor(random, {port.exported_dtype, port.exported_shape, {}})));
+    inputs.push_back(
+        to_memory(port_format(graph, port), random_tensor(random, {port.exported_dtype, port.exported_shape, {}})));
   const std::vector<HostTensor> memory = run_graph(graph, inputs);
   for (size_t i = 0; i < memory.size(); ++i)
     outputs.push_back(from_memory(port_format(graph, graph.outputs[i]), memory[i]));
@@ -270,10 +271,9 @@ double largest_difference(const HostTensor& a, const HostTensor& b) {
 /// The passes that compute integers where there were floats; what they change is tested operator by operator.
 bool changes_arithmetic(std::string_view pass) { return pass == "fold_quantization" || pass == "cancel_quantization"; }
 
-class Meaning : public testing::TestWithParam<int> {};
+constexpr uint64_t kSeeds = 200;
 
-TEST_P(Meaning, OfQuantizedModelsIsKeptBitForBit) {
-  const auto seed = static_cast<uint64_t>(GetParam());
+void expect_same_codes(uint64_t seed) {
   Graph graph = RandomModel(seed, true).build();
   verify(graph);
   std::vector<HostTensor> expected = exported_outputs(graph, seed);
@@ -282,14 +282,17 @@ TEST_P(Meaning, OfQuantizedModelsIsKeptBitForBit) {
     graph = pass.run(std::move(graph));
     verify(graph);
     const std::vector<HostTensor> got = exported_outputs(graph, seed);
-    ASSERT_TRUE(changes_arithmetic(pass.name) || got == expected)
-        << "seed " << seed << ", " << pass.name << "\n" << print(before) << print(graph);
+    ASSERT_TRUE(changes_arithmetic(pass.name) || got == expected) << "seed " << seed << ", " << pass.name << "\n"
+                                                                  << print(before) << print(graph);
     expected = got;
   }
 }
 
-TEST_P(Meaning, OfFloatModelsIsKeptButForRounding) {
-  const auto seed = static_cast<uint64_t>(GetParam());
+TEST(Meaning, OfQuantizedModelsIsKeptBitForBit) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) expect_same_codes(seed);
+}
+
+void expect_near(uint64_t seed) {
   Graph graph = RandomModel(seed, false).build();
   verify(graph);
   const std::vector<HostTensor> expected = exported_outputs(graph, seed);
@@ -299,8 +302,13 @@ TEST_P(Meaning, OfFloatModelsIsKeptButForRounding) {
     const std::vector<HostTensor> got = exported_outputs(graph, seed);
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_LE(largest_difference(got[i], expected[i]), 1e-5 * (1 + largest(expected[i])))
-          << "seed " << seed << ", " << pass.name << "\n" << print(graph);
+          << "seed " << seed << ", " << pass.name << "\n"
+          << print(graph);
   }
+}
+
+TEST(Meaning, OfFloatModelsIsKeptButForRounding) {
+  for (uint64_t seed = 1; seed <= kSeeds && !HasFailure(); ++seed) expect_near(seed);
 }
 
 /// What the torch stage computes, by tensor name; and in NHWC under "<name>.nhwc".
@@ -360,18 +368,17 @@ int compare_nodes(uint64_t seed) {
     EXPECT_EQ(got->shape(), expected->shape()) << "seed " << seed << ", " << name;
     if (testing::Test::HasFailure()) return compared;
     EXPECT_LE(largest_difference(*got, *expected), got->dtype() == DType::kInt8 ? 1 : 0)
-        << "seed " << seed << ", " << name << "\n" << print(graph);
+        << "seed " << seed << ", " << name << "\n"
+        << print(graph);
   }
   return compared;
 }
 
-TEST(Names, MeanTheSameTensorAndOperatorsAreOneCodeOffAtMost) {
+TEST(Meaning, OfATensorNameIsKeptAndOperatorsAreOneCodeOffAtMost) {
   int compared = 0;
-  for (uint64_t seed = 1; seed <= 300; ++seed) compared += compare_nodes(seed);
-  EXPECT_GT(compared, 900);
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) compared += compare_nodes(seed);
+  EXPECT_GT(compared, 600);
 }
-
-INSTANTIATE_TEST_SUITE_P(Seeds, Meaning, testing::Range(1, 201));
 
 }  // namespace
 }  // namespace rush

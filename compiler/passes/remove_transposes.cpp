@@ -45,8 +45,8 @@ std::optional<TensorId> join_permutes(Rewriter& rewriter, const Node& node) {
   if (!inner) return std::nullopt;
   const Axes both = compose(axes_of(*inner), axes_of(node));
   if (is_identity(both)) return inner->inputs[0];
-  return rewriter.replace(
-      node, {rewriter.name(node.out()), Permute{both}, {inner->inputs[0]}, rewriter.type(node.out())});
+  return rewriter.replace(node,
+                          {rewriter.name(node.out()), Permute{both}, {inner->inputs[0]}, rewriter.type(node.out())});
 }
 
 // ---- views
@@ -101,8 +101,8 @@ TensorId permuted_operand(Rewriter& rewriter, const Node& near, TensorId id, con
   if (rewriter.is_constant(id)) return permuted_constant(rewriter, id, p);
   const Node* from = rewriter.producer<Permute>(id);
   if (from && is_identity(compose(axes_of(*from), p))) return from->inputs[0];
-  return rewriter.insert(near, {permuted_name(rewriter.name(id), p), Permute{p}, {id},
-                                permuted_type(rewriter.type(id), p)});
+  return rewriter.insert(near,
+                         {permuted_name(rewriter.name(id), p), Permute{p}, {id}, permuted_type(rewriter.type(id), p)});
 }
 
 /// Permuting this operand costs nothing: it is a constant, or in order already, or the inverse was just applied, or
@@ -193,8 +193,8 @@ class PermuteSinker {
     const Axes restored = inverse(passed->axes);
     const std::string name = rewriter.name(node.out());
     if (is_identity(restored)) return rewriter.replace(node, {name, passed->op, inputs, type});
-    const TensorId out = rewriter.replace(
-        node, {permuted_name(name, restored), passed->op, inputs, permuted_type(type, restored)});
+    const TensorId out =
+        rewriter.replace(node, {permuted_name(name, restored), passed->op, inputs, permuted_type(type, restored)});
     return rewriter.insert(*permute, {name, Permute{passed->axes}, {out}, type});
   }
 
@@ -219,8 +219,8 @@ std::optional<TensorId> permute_codes_before(Rewriter& rewriter, const Node& nod
   if (!from || rewriter.uses(from->out()) != 1) return std::nullopt;
   const TensorId codes = from->inputs[0];
   const std::string name = rewriter.name(node.out());
-  const TensorId moved = rewriter.replace(
-      node, {name + ".codes", node.op, {codes}, permuted_type(rewriter.type(codes), axes_of(node))});
+  const TensorId moved =
+      rewriter.replace(node, {name + ".codes", node.op, {codes}, permuted_type(rewriter.type(codes), axes_of(node))});
   return rewriter.replace(*from, {name, from->op, {moved}, rewriter.type(node.out())});
 }
 
@@ -230,9 +230,10 @@ std::optional<TensorId> permute_codes_after(Rewriter& rewriter, const Node& node
   if (!from || rewriter.uses(from->out()) != 1) return std::nullopt;
   const TensorType type = rewriter.type(node.out());
   const std::string name = rewriter.name(node.out());
-  const TensorId codes = rewriter.replace(
-      node, {permuted_name(name, inverse(axes_of(*from))), node.op, {from->inputs[0]},
-             permuted_type(type, inverse(axes_of(*from)))});
+  const TensorId codes = rewriter.replace(node, {permuted_name(name, inverse(axes_of(*from))),
+                                                 node.op,
+                                                 {from->inputs[0]},
+                                                 permuted_type(type, inverse(axes_of(*from)))});
   return rewriter.replace(*from, {name, from->op, {codes}, type});
 }
 
@@ -254,7 +255,8 @@ std::optional<size_t> tail_of(const Shape& shape, const Axes& p, int64_t count) 
   if (product != count) return std::nullopt;
   const auto leading = p.begin() + static_cast<ptrdiff_t>(first);
   const Axes head(p.begin(), leading);
-  if (!is_identity(head) || std::ranges::any_of(head, [&](int64_t axis) { return axis >= static_cast<int64_t>(first); }))
+  if (!is_identity(head) ||
+      std::ranges::any_of(head, [&](int64_t axis) { return axis >= static_cast<int64_t>(first); }))
     return std::nullopt;
   return first;
 }
