@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values are matched by the names of their tensors, which the passes keep: the codes that a quantize of the torch
-// stage makes are the output of the fused integer operator.
+// Values are matched by the names of their tensors, which the passes keep (compiler/passes/rewrite.h): the codes that
+// a quantize of the torch stage makes are the output of the fused integer operator, "<name>.nhwc" in that axis order.
 #include "compiler/compare/compare.h"
 
 #include <fmt/format.h>
@@ -34,13 +34,17 @@ Shape without_ones(Shape shape) {
   return shape;
 }
 
-/// Torch's value in the quantized stage's axis order, or nothing where no order is known.
-std::optional<HostTensor> aligned(const HostTensor& value, const Shape& shape) {
+constexpr std::string_view kNhwc = ".nhwc";
+
+/// The torch stage's name of a tensor.
+std::string torch_name(const std::string& name) {
+  return name.ends_with(kNhwc) ? name.substr(0, name.size() - kNhwc.size()) : name;
+}
+
+/// Torch's value in the axis order of the tensor of this name, or nothing where no order is known.
+std::optional<HostTensor> aligned(const HostTensor& value, const std::string& name, const Shape& shape) {
+  if (name.ends_with(kNhwc) && value.shape().size() == 4) return permuted(value, {0, 2, 3, 1});
   if (value.shape() == shape) return value;
-  if (value.shape().size() == 4) {
-    HostTensor nhwc = permuted(value, {0, 2, 3, 1});
-    if (nhwc.shape() == shape) return nhwc;
-  }
   if (without_ones(value.shape()) == without_ones(shape)) return value.reshaped(shape);
   return std::nullopt;
 }
@@ -79,7 +83,7 @@ Plan make_plan(const Compilation& made) {
   for (const Node& node : made.quantized.nodes) {
     for (const TensorId id : node.outputs) {
       const Tensor& tensor = made.quantized[id];
-      if (!plan.torch_types.contains(tensor.name)) continue;
+      if (!plan.torch_types.contains(torch_name(tensor.name))) continue;
       plan.layer_of[tensor.name] = plan.layers.size();
       plan.layers.push_back({.tensor = tensor.name, .op = std::string(node.op.name()), .origin = node.origin, .shape = tensor.type.shape, .step = step_of(tensor.type)});
     }
@@ -96,12 +100,12 @@ Values values_of(const Graph& graph, GraphExecutor& executor, const Sample& inpu
 
 void compare_with_torch(const Plan& plan, const Values& torch, const Values& quantized, std::vector<LayerComparison>& layers) {
   for (LayerComparison& layer : layers) {
-    const auto reference = torch.find(layer.tensor), value = quantized.find(layer.tensor);
+    const auto reference = torch.find(torch_name(layer.tensor)), value = quantized.find(layer.tensor);
     if (reference == torch.end() || value == quantized.end()) continue;
-    const auto expected = aligned(reference->second, value->second.shape());
-    if (!expected) continue;
+    const auto expected = aligned(reference->second, layer.tensor, value->second.shape());
+    if (!expected || expected->size() != value->second.size()) continue;
     for (int64_t i = 0; i < expected->size(); ++i) {
-      layer.from_torch.add(real_value(*expected, i, plan.torch_types.at(layer.tensor)), real_value(value->second, i, plan.quantized_types.at(layer.tensor)));
+      layer.from_torch.add(real_value(*expected, i, plan.torch_types.at(torch_name(layer.tensor))), real_value(value->second, i, plan.quantized_types.at(layer.tensor)));
     }
   }
 }
