@@ -121,8 +121,7 @@ bool guards_intact(const Bench& bench) {
 }
 
 void run(const RecordHeader& record, rush_context* context, RecordOutcome* outcome) {
-  const checks::Drive drive =
-      (record.flags & rush::kBandByBand) != 0 ? checks::Drive::kSteps : checks::Drive::kRun;
+  const checks::Drive drive = (record.flags & rush::kBandByBand) != 0 ? checks::Drive::kSteps : checks::Drive::kRun;
   outcome->status = rush::kBadRecord;
   if (!give_inputs(record, context)) return;
   const checks::Measured measured = checks::run(context, record.entry, drive);

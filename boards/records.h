@@ -21,8 +21,8 @@ struct RecordHeader {
   uint32_t magic;
   uint32_t flags;
   uint32_t image_bytes;
-  uint32_t input_bytes;      ///< all inputs of the entry, one behind the other
-  uint32_t output_bytes;     ///< likewise
+  uint32_t input_bytes;   ///< all inputs of the entry, one behind the other
+  uint32_t output_bytes;  ///< likewise
   uint32_t entry;
   uint32_t chain_steps;      ///< that the context is made for
   uint32_t expected_status;  ///< of rush_open; anything but RUSH_OK ends the record there
@@ -34,7 +34,7 @@ static_assert(sizeof(RecordHeader) == 64, "layout");
 /// What the player reports of each record, in order.
 struct RecordOutcome {
   uint32_t index;
-  uint32_t status;            ///< rush_status of rush_open, else of the run
+  uint32_t status;  ///< rush_status of rush_open, else of the run
   uint32_t differing_bytes;
   uint32_t first_difference;  ///< byte index, or 0xffffffff
   uint32_t guards_intact;

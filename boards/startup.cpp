@@ -57,8 +57,20 @@ extern "C" void reset_handler(void) {
 typedef void (*Vector)(void);
 
 // The 16 entries that every Cortex-M has; none of the firmware uses interrupts.
-extern "C" __attribute__((section(".vectors"), used)) const Vector rush_vectors[16] = {
-    reinterpret_cast<Vector>(reinterpret_cast<uintptr_t>(__stack_top)),
-    reset_handler,
-    rush_fault, rush_fault, rush_fault, rush_fault, rush_fault, rush_fault,
-    rush_fault, rush_fault, rush_fault, rush_fault, rush_fault, rush_fault, rush_fault, rush_fault};
+extern "C" __attribute__((section(".vectors"), used))
+const Vector rush_vectors[16] = {reinterpret_cast<Vector>(reinterpret_cast<uintptr_t>(__stack_top)),
+                                 reset_handler,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault,
+                                 rush_fault};

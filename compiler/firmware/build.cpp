@@ -42,9 +42,7 @@ Source board_source(Part part, const std::string& name) {
   return {part, name, data_root() / "boards" / (name + ".cpp"), {data_root() / "boards"}};
 }
 
-void append(std::vector<Source>& to, std::vector<Source> from) {
-  std::ranges::move(from, std::back_inserter(to));
-}
+void append(std::vector<Source>& to, std::vector<Source> from) { std::ranges::move(from, std::back_inserter(to)); }
 
 std::vector<Source> common_sources() {
   std::vector<Source> sources = core_sources();
@@ -113,10 +111,10 @@ Built link_firmware(const Link& link, const std::vector<Object>& objects) {
 
 void require_class(const ImageFacts& facts, const BuildRequest& request) {
   if (facts.isa == request.target.isa) return;
-  throw UserError(fmt::format("{} holds an image for the {} class of cores, and {} is of the {} class",
-                              request.directory.string(), isa_name(facts.isa), request.target.name,
-                              isa_name(request.target.isa)),
-                  fmt::format("compile the model with --target {}", request.target.name));
+  throw UserError(
+      fmt::format("{} holds an image for the {} class of cores, and {} is of the {} class", request.directory.string(),
+                  isa_name(facts.isa), request.target.name, isa_name(request.target.isa)),
+      fmt::format("compile the model with --target {}", request.target.name));
 }
 
 ImageFacts facts_of(const fs::path& directory) {

@@ -43,16 +43,53 @@ void for_each_register(Registers registers, Visit visit) {
 PipelineState::Unit PipelineState::unit_of(OpClass c) const {
   const Unit store_unit = pipeline_.loads_per_cycle > 1 ? kStoreUnit : kMemoryUnit;
   switch (c) {
-    case kMul: case kMac: case kLongMul: case kDiv: return kMacUnit;
-    case kLoad: case kLoadNarrow: case kLoadMany: case kFpLoad: return kMemoryUnit;
-    case kVectorLoad: case kVectorStore: case kVectorGather: case kVectorScatter: return kVectorMemoryUnit;
-    case kStore: case kStoreMany: case kFpStore: return store_unit;
-    case kFpMove: case kFpAlu: case kFpMac: case kFpDiv: return kFpUnit;
-    case kBranch: case kBranchLink: case kBranchIndirect: return kBranchUnit;
-    case kVectorAlu: case kVectorShift: case kVectorToCore: case kPredicate: return kVectorAluUnit;
-    case kVectorMul: case kVectorMacToCore: case kVectorFp: return kVectorMacUnit;
-    case kLoopStart: case kLoopEnd: case kIfThen: case kNop: case kCount: return kNoUnit;
-    case kAlu: case kShiftAlu: case kBitField: break;
+    case kMul:
+    case kMac:
+    case kLongMul:
+    case kDiv:
+      return kMacUnit;
+    case kLoad:
+    case kLoadNarrow:
+    case kLoadMany:
+    case kFpLoad:
+      return kMemoryUnit;
+    case kVectorLoad:
+    case kVectorStore:
+    case kVectorGather:
+    case kVectorScatter:
+      return kVectorMemoryUnit;
+    case kStore:
+    case kStoreMany:
+    case kFpStore:
+      return store_unit;
+    case kFpMove:
+    case kFpAlu:
+    case kFpMac:
+    case kFpDiv:
+      return kFpUnit;
+    case kBranch:
+    case kBranchLink:
+    case kBranchIndirect:
+      return kBranchUnit;
+    case kVectorAlu:
+    case kVectorShift:
+    case kVectorToCore:
+    case kPredicate:
+      return kVectorAluUnit;
+    case kVectorMul:
+    case kVectorMacToCore:
+    case kVectorFp:
+      return kVectorMacUnit;
+    case kLoopStart:
+    case kLoopEnd:
+    case kIfThen:
+    case kNop:
+    case kCount:
+      return kNoUnit;
+    case kAlu:
+    case kShiftAlu:
+    case kBitField:
+      break;
   }
   return kAluUnit;
 }

@@ -32,8 +32,17 @@ class PipelineState {
  private:
   /// Groups of classes that compete: units of which there is a number, each busy until a cycle.
   enum Unit {
-    kAluUnit, kMacUnit, kMemoryUnit, kStoreUnit, kFpUnit, kBranchUnit,
-    kVectorMemoryUnit, kVectorAluUnit, kVectorMacUnit, kNoUnit, kUnits
+    kAluUnit,
+    kMacUnit,
+    kMemoryUnit,
+    kStoreUnit,
+    kFpUnit,
+    kBranchUnit,
+    kVectorMemoryUnit,
+    kVectorAluUnit,
+    kVectorMacUnit,
+    kNoUnit,
+    kUnits
   };
   Unit unit_of(OpClass op_class) const;
 
@@ -46,13 +55,13 @@ class PipelineState {
 
   const Pipeline& pipeline_;
   std::array<InstructionCost, static_cast<size_t>(OpClass::kCount)> costs_;
-  std::array<int64_t, 64> ready_{};        ///< first cycle in which the register can be read
-  std::array<int64_t, 64> accumulate_{};   ///< the same for an accumulator input of the class that wrote it
+  std::array<int64_t, 64> ready_{};       ///< first cycle in which the register can be read
+  std::array<int64_t, 64> accumulate_{};  ///< the same for an accumulator input of the class that wrote it
   std::array<OpClass, 64> writer_{};
   std::array<std::vector<int64_t>, kUnits> free_;
-  int64_t cycle_ = -1;       ///< of the last issue
-  int64_t next_issue_ = 0;   ///< the earliest cycle of the next one
-  int issued_ = 0;           ///< in cycle_
+  int64_t cycle_ = -1;      ///< of the last issue
+  int64_t next_issue_ = 0;  ///< the earliest cycle of the next one
+  int issued_ = 0;          ///< in cycle_
   int last_bytes_ = 4;
   OpClass last_class_ = OpClass::kNop;
 };

@@ -20,7 +20,8 @@ std::vector<Instruction> assemble(const std::string& text) {
     const bool narrow = line.starts_with(":");
     if (narrow) line.erase(0, 1);
     const size_t space = line.find(' ');
-    code.push_back({address, narrow ? 2 : 4, line.substr(0, space), space == std::string::npos ? "" : line.substr(space + 1)});
+    code.push_back(
+        {address, narrow ? 2 : 4, line.substr(0, space), space == std::string::npos ? "" : line.substr(space + 1)});
     address += static_cast<uint32_t>(code.back().bytes);
   }
   return code;
@@ -66,9 +67,9 @@ TEST(CycleModel, CortexM3MultiplyAccumulateTakesTwo) {
 
 TEST(CycleModel, CortexM7IssuesTwo) {
   EXPECT_EQ(cycles("cortex-m7", "add r0, r1, r2; add r3, r4, r5; add r6, r7, r8; add r9, r1, r2"), 2);
-  EXPECT_EQ(cycles("cortex-m7", "add r0, r1, r2; add r3, r0, r5"), 2);      // dependent
-  EXPECT_EQ(cycles("cortex-m7", "mul r0, r1, r2; mul r3, r4, r5"), 2);      // one multiplier
-  EXPECT_EQ(cycles("cortex-m7", "ldr r0, [r1]; ldr r2, [r3]; nop"), 2);     // two loads
+  EXPECT_EQ(cycles("cortex-m7", "add r0, r1, r2; add r3, r0, r5"), 2);   // dependent
+  EXPECT_EQ(cycles("cortex-m7", "mul r0, r1, r2; mul r3, r4, r5"), 2);   // one multiplier
+  EXPECT_EQ(cycles("cortex-m7", "ldr r0, [r1]; ldr r2, [r3]; nop"), 2);  // two loads
 }
 
 TEST(CycleModel, CortexM33PaysForUsingALoadAtOnce) {
@@ -79,8 +80,9 @@ TEST(CycleModel, CortexM33PaysForUsingALoadAtOnce) {
 // Dual beat: a load beside a multiply-accumulate in two cycles, so 16 int8 products per two cycles.
 TEST(CycleModel, CortexM55OverlapsLoadsWithMultiplies) {
   std::string loop;
-  for (const char* step : {"vldrb.u8 q0, [r1], #16; vmladava.s8 r2, q4, q5;", "vldrb.u8 q1, [r1], #16; vmladava.s8 r4, q4, q5;",
-                           "vldrb.u8 q2, [r1], #16; vmladava.s8 r6, q4, q5;", "vldrb.u8 q3, [r1], #16; vmladava.s8 r8, q4, q5;"}) {
+  for (const char* step :
+       {"vldrb.u8 q0, [r1], #16; vmladava.s8 r2, q4, q5;", "vldrb.u8 q1, [r1], #16; vmladava.s8 r4, q4, q5;",
+        "vldrb.u8 q2, [r1], #16; vmladava.s8 r6, q4, q5;", "vldrb.u8 q3, [r1], #16; vmladava.s8 r8, q4, q5;"}) {
     loop += step;
   }
   loop += "le lr, 100";

@@ -59,8 +59,8 @@ std::optional<Instruction> parse_instruction(std::string_view line) {
 void close_functions(Disassembly& d) {
   std::ranges::sort(d.functions, {}, &Function::begin);
   for (size_t i = 0; i < d.functions.size(); ++i) {
-    const auto next = i + 1 < d.functions.size() ? d.instructions.lower_bound(d.functions[i + 1].begin)
-                                                 : d.instructions.end();
+    const auto next =
+        i + 1 < d.functions.size() ? d.instructions.lower_bound(d.functions[i + 1].begin) : d.instructions.end();
     d.functions[i].end = d.functions[i].begin;
     if (next == d.instructions.begin()) continue;
     const Instruction& last = std::prev(next)->second;

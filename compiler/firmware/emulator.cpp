@@ -20,9 +20,21 @@ std::string semihosting(const std::vector<std::string>& arguments) {
 }
 
 std::vector<std::string> command_line(const Board& board, const Emulation& e) {
-  std::vector<std::string> c = {find_tool("qemu-system-arm"), "-M", board.qemu_machine, "-cpu", board.qemu_cpu,
-                                "-display", "none", "-monitor", "none", "-serial", "null", "-semihosting-config",
-                                semihosting(e.arguments), "-kernel", fs::absolute(e.elf).string()};
+  std::vector<std::string> c = {find_tool("qemu-system-arm"),
+                                "-M",
+                                board.qemu_machine,
+                                "-cpu",
+                                board.qemu_cpu,
+                                "-display",
+                                "none",
+                                "-monitor",
+                                "none",
+                                "-serial",
+                                "null",
+                                "-semihosting-config",
+                                semihosting(e.arguments),
+                                "-kernel",
+                                fs::absolute(e.elf).string()};
   if (!e.records.empty()) {
     const std::string file = fs::absolute(e.records).string();
     c.insert(c.end(), {"-device", fmt::format("loader,file={},addr={:#x},force-raw=on", file, board.records_base)});
@@ -38,8 +50,10 @@ fs::path counting_plugin() {
   const fs::path built = cache_directory() / fmt::format("count_plugin_api{}.so", api);
   if (fs::exists(built) && fs::last_write_time(built) > fs::last_write_time(source)) return built;
   const std::string partial = built.string() + fmt::format(".{}.partial", process_id());
-  run_checked({{find_tool("cc"), "-O2", "-fPIC", "-shared", "-fvisibility=hidden", fmt::format("-DRUSH_PLUGIN_API={}", api),
-                "-o", partial, source.string()}, {}, 120});
+  run_checked({{find_tool("cc"), "-O2", "-fPIC", "-shared", "-fvisibility=hidden",
+                fmt::format("-DRUSH_PLUGIN_API={}", api), "-o", partial, source.string()},
+               {},
+               120});
   fs::rename(partial, built);
   return built;
 }

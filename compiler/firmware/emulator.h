@@ -17,10 +17,10 @@ namespace rush::firmware {
 
 struct Emulation {
   std::filesystem::path elf;
-  std::filesystem::path directory;         ///< files that the firmware opens lie here
-  std::vector<std::string> arguments;      ///< its command line; no spaces
-  std::filesystem::path records;           ///< loaded at the board's records address, unless empty
-  std::string plugin;                      ///< QEMU's -plugin argument, unless empty
+  std::filesystem::path directory;     ///< files that the firmware opens lie here
+  std::vector<std::string> arguments;  ///< its command line; no spaces
+  std::filesystem::path records;       ///< loaded at the board's records address, unless empty
+  std::string plugin;                  ///< QEMU's -plugin argument, unless empty
   double timeout_seconds = 600;
 };
 

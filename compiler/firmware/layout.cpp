@@ -35,8 +35,9 @@ std::string memory_sections(const Board& board) {
   std::string text = "SECTIONS\n{\n";
   for (const BoardMemory& memory : board.memories) {
     if (memory.kind != BoardMemory::Kind::kRam) continue;
-    text += fmt::format("  .memory.{0} (NOLOAD) : ALIGN(16) {{ *(SORT_BY_NAME(.memory.{0}.*)) . = ALIGN(16); }} > {1}\n",
-                        memory.name, linker_name(board, memory));
+    text +=
+        fmt::format("  .memory.{0} (NOLOAD) : ALIGN(16) {{ *(SORT_BY_NAME(.memory.{0}.*)) . = ALIGN(16); }} > {1}\n",
+                    memory.name, linker_name(board, memory));
   }
   return text + "}\n";
 }
@@ -68,7 +69,8 @@ struct Source {
   void add_region(const RegionFacts& region, const BoardMemory& memory) {
     const std::string name = fmt::format("region{}", regions.size() + 1);
     const size_t piece = next_piece(memory);
-    definitions += fmt::format("{}\nuint8_t {}[{}];\n", placed(memory, piece, "region"), name, std::max<uint32_t>(region.bytes, 16));
+    definitions += fmt::format("{}\nuint8_t {}[{}];\n", placed(memory, piece, "region"), name,
+                               std::max<uint32_t>(region.bytes, 16));
     add_guard(memory, next_piece(memory));
     regions.push_back(fmt::format("{{{}, {}}}", name, region.bytes));
   }
@@ -79,14 +81,14 @@ struct Source {
 std::string linker_script(const Board& board, const std::string& sections) {
   std::string text = "MEMORY\n{\n";
   for (const BoardMemory& memory : board.memories) {
-    text += fmt::format("  {} : ORIGIN = {:#x}, LENGTH = {:#x}\n", linker_name(board, memory), memory.base, memory.bytes);
+    text +=
+        fmt::format("  {} : ORIGIN = {:#x}, LENGTH = {:#x}\n", linker_name(board, memory), memory.base, memory.bytes);
   }
   text += "}\n";
   if (&board.vectors() == &board.flash()) text += "REGION_ALIAS(\"VECTORS\", FLASH)\n";
   text += fmt::format("STACK_BYTES = {};\n__records_start = {:#x};\n", board.stack_bytes, board.records_base);
-  return text + sections + memory_sections(board) +
-         "__free_start = ALIGN(ADDR(.memory." + board.ram().name + ") + SIZEOF(.memory." + board.ram().name +
-         "), 16);\n__free_end = ORIGIN(RAM) + LENGTH(RAM);\n";
+  return text + sections + memory_sections(board) + "__free_start = ALIGN(ADDR(.memory." + board.ram().name +
+         ") + SIZEOF(.memory." + board.ram().name + "), 16);\n__free_end = ORIGIN(RAM) + LENGTH(RAM);\n";
 }
 
 std::string instance_source(const ImageFacts& facts, const Board& board, const std::string& model_symbol) {

@@ -11,11 +11,11 @@ namespace rush::firmware {
 
 /// One input section that was kept.
 struct MapSection {
-  std::string output;   ///< ".text"
-  std::string input;    ///< ".text._ZN4rush4openE", or "*fill*"
+  std::string output;  ///< ".text"
+  std::string input;   ///< ".text._ZN4rush4openE", or "*fill*"
   uint32_t address = 0;
   uint32_t bytes = 0;
-  std::string object;   ///< path, or "lib.a(member.o)"; empty for fill
+  std::string object;  ///< path, or "lib.a(member.o)"; empty for fill
 };
 
 std::vector<MapSection> parse_linker_map(const std::string& text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device sources to objects, in parallel and cached: an object is found again by the hash of everything that went into it.
+// Device sources to objects, in parallel and cached: an object is found again by the hash of everything that went into
+// it.
 #pragma once
 
 #include <filesystem>
@@ -22,14 +23,14 @@ std::string_view name_of(Part part);
 
 struct Source {
   Part part = Part::kCore;
-  std::string name;                ///< the object's name: letters, digits, '_'
+  std::string name;  ///< the object's name: letters, digits, '_'
   std::filesystem::path path;
   std::vector<std::filesystem::path> includes;  ///< further directories, first the most specific
 };
 
 struct Object {
-  std::filesystem::path path;   ///< .../<part>.<name>.o, its stack usage beside it as .su
-  std::string key;              ///< hash of all inputs
+  std::filesystem::path path;  ///< .../<part>.<name>.o, its stack usage beside it as .su
+  std::string key;             ///< hash of all inputs
 };
 
 /// Compiles for the target, as many at a time as there are cores. InternalError with the compiler's words if one fails.

@@ -17,20 +17,51 @@ namespace {
 /// How a mnemonic uses its operands.
 struct Form {
   OpClass op_class;
-  int results = 1;          ///< leading operands that are written
-  bool reads_first = false; ///< the first operand is read too (bfi, vmla's accumulator)
-  bool accumulates = false; ///< the last core operand, or the first, is an accumulator that is needed late
-  bool unary = false;       ///< with two operands the first is only written
+  int results = 1;           ///< leading operands that are written
+  bool reads_first = false;  ///< the first operand is read too (bfi, vmla's accumulator)
+  bool accumulates = false;  ///< the last core operand, or the first, is an accumulator that is needed late
+  bool unary = false;        ///< with two operands the first is only written
 };
 
 using Forms = std::unordered_map<std::string_view, Form>;
 using enum OpClass;
 
-constexpr std::string_view kNames[] = {
-    "alu", "shift_alu", "bit_field", "mul", "mac", "long_mul", "div", "load", "load_narrow", "store", "load_many", "store_many", "branch",
-    "branch_link", "branch_indirect", "fp_move", "fp_alu", "fp_mac", "fp_div", "fp_load", "fp_store",
-    "vector_load", "vector_store", "vector_gather", "vector_scatter", "vector_alu", "vector_shift", "vector_mul",
-    "vector_mac_to_core", "vector_to_core", "vector_fp", "predicate", "loop_start", "loop_end", "if_then", "nop"};
+constexpr std::string_view kNames[] = {"alu",
+                                       "shift_alu",
+                                       "bit_field",
+                                       "mul",
+                                       "mac",
+                                       "long_mul",
+                                       "div",
+                                       "load",
+                                       "load_narrow",
+                                       "store",
+                                       "load_many",
+                                       "store_many",
+                                       "branch",
+                                       "branch_link",
+                                       "branch_indirect",
+                                       "fp_move",
+                                       "fp_alu",
+                                       "fp_mac",
+                                       "fp_div",
+                                       "fp_load",
+                                       "fp_store",
+                                       "vector_load",
+                                       "vector_store",
+                                       "vector_gather",
+                                       "vector_scatter",
+                                       "vector_alu",
+                                       "vector_shift",
+                                       "vector_mul",
+                                       "vector_mac_to_core",
+                                       "vector_to_core",
+                                       "vector_fp",
+                                       "predicate",
+                                       "loop_start",
+                                       "loop_end",
+                                       "if_then",
+                                       "nop"};
 static_assert(std::size(kNames) == static_cast<size_t>(kCount));
 
 void add(Forms& forms, std::initializer_list<std::string_view> names, Form form) {
@@ -40,28 +71,31 @@ void add(Forms& forms, std::initializer_list<std::string_view> names, Form form)
 Forms make_core_forms() {
   Forms f;
   add(f, {"add", "addw", "sub", "subw", "rsb", "adc", "sbc", "and", "orr", "orn", "eor", "bic"}, {kAlu});
-  add(f, {"mov", "movw", "mvn", "sxtb", "sxth", "uxtb", "uxth", "sxtb16", "uxtb16", "rev", "rev16", "revsh", "rbit",
-          "clz", "neg", "adr", "mrs", "csel", "cset", "csetm", "csinc", "csinv", "csneg", "cinc", "cinv", "cneg"},
+  add(f, {"mov", "movw", "mvn", "sxtb", "sxth", "uxtb", "uxth",  "sxtb16", "uxtb16", "rev",   "rev16", "revsh", "rbit",
+          "clz", "neg",  "adr", "mrs",  "csel", "cset", "csetm", "csinc",  "csinv",  "csneg", "cinc",  "cinv",  "cneg"},
       {.op_class = kAlu, .unary = true});
   add(f, {"ubfx", "sbfx"}, {kBitField});
   add(f, {"lsl", "lsr", "asr", "ror", "rrx", "ssat", "usat", "ssat16", "usat16"}, {kAlu});
-  add(f, {"sxtab", "sxtah", "uxtab", "uxtah", "sxtab16", "uxtab16", "pkhbt", "pkhtb", "qadd", "qsub", "qadd8",
-          "qadd16", "qsub8", "qsub16", "sadd8", "sadd16", "ssub8", "ssub16", "uadd8", "uadd16", "usub8", "usub16",
-          "uqadd8", "uqadd16", "uqsub8", "uqsub16", "shadd8", "shadd16", "uhadd8", "uhadd16", "sel", "sasx", "ssax",
-          "qasx", "qsax", "lsll", "lsrl", "asrl", "sqrshr", "sqshl", "srshr", "uqshl", "urshr", "uqrshl"},
+  add(f, {"sxtab",   "sxtah",  "uxtab",   "uxtah",  "sxtab16", "uxtab16", "pkhbt",  "pkhtb",   "qadd",
+          "qsub",    "qadd8",  "qadd16",  "qsub8",  "qsub16",  "sadd8",   "sadd16", "ssub8",   "ssub16",
+          "uadd8",   "uadd16", "usub8",   "usub16", "uqadd8",  "uqadd16", "uqsub8", "uqsub16", "shadd8",
+          "shadd16", "uhadd8", "uhadd16", "sel",    "sasx",    "ssax",    "qasx",   "qsax",    "lsll",
+          "lsrl",    "asrl",   "sqrshr",  "sqshl",  "srshr",   "uqshl",   "urshr",  "uqrshl"},
       {kAlu});
   add(f, {"movt"}, {.op_class = kAlu, .reads_first = true});
   add(f, {"bfi", "bfc"}, {.op_class = kBitField, .reads_first = true});
   add(f, {"cmp", "cmn", "tst", "teq"}, {.op_class = kAlu, .results = 0});
-  add(f, {"mul", "smulbb", "smulbt", "smultb", "smultt", "smulwb", "smulwt", "smuad", "smuadx", "smusd", "smusdx",
-          "smmul", "smmulr"},
+  add(f,
+      {"mul", "smulbb", "smulbt", "smultb", "smultt", "smulwb", "smulwt", "smuad", "smuadx", "smusd", "smusdx", "smmul",
+       "smmulr"},
       {kMul});
-  add(f, {"mla", "mls", "smlabb", "smlabt", "smlatb", "smlatt", "smlawb", "smlawt", "smlad", "smladx", "smlsd",
-          "smlsdx", "smmla", "smmlar", "smmls", "smmlsr", "usada8"},
+  add(f,
+      {"mla", "mls", "smlabb", "smlabt", "smlatb", "smlatt", "smlawb", "smlawt", "smlad", "smladx", "smlsd", "smlsdx",
+       "smmla", "smmlar", "smmls", "smmlsr", "usada8"},
       {.op_class = kMac, .accumulates = true});
   add(f, {"umull", "smull"}, {.op_class = kLongMul, .results = 2});
-  add(f, {"umlal", "smlal", "umaal", "smlald", "smlaldx", "smlsld", "smlsldx", "smlalbb", "smlalbt", "smlaltb",
-          "smlaltt"},
+  add(f,
+      {"umlal", "smlal", "umaal", "smlald", "smlaldx", "smlsld", "smlsldx", "smlalbb", "smlalbt", "smlaltb", "smlaltt"},
       {.op_class = kLongMul, .results = 2, .reads_first = true});
   add(f, {"sdiv", "udiv"}, {kDiv});
   add(f, {"ldr", "ldrex", "lda"}, {kLoad});
@@ -76,12 +110,13 @@ Forms make_core_forms() {
   add(f, {"bx", "blx", "tbb", "tbh"}, {.op_class = kBranchIndirect, .results = 0});
   add(f, {"wls", "dls", "wlstp", "dlstp"}, {.op_class = kLoopStart});
   add(f, {"le", "letp"}, {.op_class = kLoopEnd, .results = 0});
-  add(f, {"nop", "dsb", "isb", "dmb", "bkpt", "cpsid", "cpsie", "udf", "lctp", "pld", "bti", "pacbti", "aut", "pac",
-          "sg", "msr"},
+  add(f,
+      {"nop", "dsb", "isb", "dmb", "bkpt", "cpsid", "cpsie", "udf", "lctp", "pld", "bti", "pacbti", "aut", "pac", "sg",
+       "msr"},
       {.op_class = kNop, .results = 0});
   add(f, {"vmov", "vneg", "vabs", "vmrs", "vmsr"}, {.op_class = kFpMove, .unary = true});
-  add(f, {"vadd", "vsub", "vmul", "vnmul", "vcvt", "vcvtr", "vcvtb", "vcvtt", "vcvta", "vcvtn", "vcvtp", "vcvtm",
-          "vrinta", "vrintn", "vrintp", "vrintm", "vrintz", "vrintr", "vrintx", "vmaxnm", "vminnm"},
+  add(f, {"vadd",  "vsub",   "vmul",   "vnmul",  "vcvt",   "vcvtr",  "vcvtb",  "vcvtt",  "vcvta",  "vcvtn", "vcvtp",
+          "vcvtm", "vrinta", "vrintn", "vrintp", "vrintm", "vrintz", "vrintr", "vrintx", "vmaxnm", "vminnm"},
       {.op_class = kFpAlu, .unary = true});
   add(f, {"vcmp", "vcmpe"}, {.op_class = kFpAlu, .results = 0});
   add(f, {"vseleq", "vselgt", "vselge", "vselvs"}, {kFpAlu});
@@ -101,24 +136,27 @@ Forms make_vector_forms() {
   add(f, {"vstrb", "vstrh", "vstrw", "vstrd", "vstr"}, {.op_class = kVectorStore, .results = 0});
   add(f, {"vld20", "vld21", "vld40", "vld41", "vld42", "vld43"}, {kVectorLoad});
   add(f, {"vst20", "vst21", "vst40", "vst41", "vst42", "vst43"}, {.op_class = kVectorStore, .results = 0});
-  add(f, {"vadd", "vsub", "vqadd", "vqsub", "vhadd", "vhsub", "vrhadd", "vabd", "vand", "vorr", "vorn", "veor",
-          "vbic", "vadc", "vadci", "vsbc", "vsbci", "vcadd", "vhcadd", "vpsel", "vmax", "vmin"},
+  add(f, {"vadd", "vsub", "vqadd", "vqsub", "vhadd", "vhsub", "vrhadd", "vabd",   "vand",  "vorr", "vorn",
+          "veor", "vbic", "vadc",  "vadci", "vsbc",  "vsbci", "vcadd",  "vhcadd", "vpsel", "vmax", "vmin"},
       {kVectorAlu});
   add(f, {"vshl", "vrshl", "vqshl", "vqrshl", "vshr", "vrshr", "vqshlu", "vshll", "vshllb", "vshllt", "vbrsr"},
       {kVectorShift});
-  add(f, {"vmov", "vmvn", "vneg", "vabs", "vqneg", "vqabs", "vdup", "vmovl", "vmovlb", "vmovlt", "vrev16", "vrev32",
-          "vrev64", "vcls", "vclz"},
+  add(f,
+      {"vmov", "vmvn", "vneg", "vabs", "vqneg", "vqabs", "vdup", "vmovl", "vmovlb", "vmovlt", "vrev16", "vrev32",
+       "vrev64", "vcls", "vclz"},
       {.op_class = kVectorAlu, .unary = true});
   add(f, {"vmaxa", "vmina", "vmovnb", "vmovnt", "vins"}, {.op_class = kVectorAlu, .reads_first = true});
-  add(f, {"vsli", "vsri", "vqmovnb", "vqmovnt", "vqmovunb", "vqmovunt", "vshrnb", "vshrnt", "vrshrnb", "vrshrnt",
-          "vqshrnb", "vqshrnt", "vqrshrnb", "vqrshrnt", "vqshrunb", "vqshrunt", "vqrshrunb", "vqrshrunt", "vshlc"},
+  add(f,
+      {"vsli", "vsri", "vqmovnb", "vqmovnt", "vqmovunb", "vqmovunt", "vshrnb", "vshrnt", "vrshrnb", "vrshrnt",
+       "vqshrnb", "vqshrnt", "vqrshrnb", "vqrshrnt", "vqshrunb", "vqshrunt", "vqrshrunb", "vqrshrunt", "vshlc"},
       {.op_class = kVectorShift, .reads_first = true});
   add(f, {"vidup", "vddup", "viwdup", "vdwdup"}, {.op_class = kVectorAlu, .results = 2, .reads_first = true});
   add(f, {"vcmp", "vpt"}, {.op_class = kVectorAlu, .results = 0});
   add(f, {"vmul", "vmulh", "vrmulh", "vmull", "vmullb", "vmullt", "vqdmulh", "vqrdmulh", "vqdmullb", "vqdmullt"},
       {kVectorMul});
-  add(f, {"vmla", "vmlas", "vqdmlah", "vqrdmlah", "vqdmlash", "vqrdmlash", "vqdmladh", "vqrdmladh", "vqdmladhx",
-          "vqrdmladhx", "vqdmlsdh", "vqrdmlsdh", "vcmla", "vcmul"},
+  add(f,
+      {"vmla", "vmlas", "vqdmlah", "vqrdmlah", "vqdmlash", "vqrdmlash", "vqdmladh", "vqrdmladh", "vqdmladhx",
+       "vqrdmladhx", "vqdmlsdh", "vqrdmlsdh", "vcmla", "vcmul"},
       {.op_class = kVectorMul, .reads_first = true, .accumulates = true});
   add(f, {"vmladav", "vmladavx", "vmlsdav", "vmlav", "vmlsdavx"}, {kVectorMacToCore});
   add(f, {"vmladava", "vmladavax", "vmlsdava", "vmlava", "vmlsdavax", "vabav"},
@@ -130,8 +168,9 @@ Forms make_vector_forms() {
       {.op_class = kVectorToCore, .reads_first = true});
   add(f, {"vaddva"}, {.op_class = kVectorToCore, .reads_first = true, .accumulates = true});
   add(f, {"vaddlv", "vaddlva"}, {.op_class = kVectorToCore, .results = 2, .reads_first = true});
-  add(f, {"vcvt", "vcvta", "vcvtn", "vcvtp", "vcvtm", "vcvtb", "vcvtt", "vrinta", "vrintn", "vrintp", "vrintm",
-          "vrintz", "vrintx"},
+  add(f,
+      {"vcvt", "vcvta", "vcvtn", "vcvtp", "vcvtm", "vcvtb", "vcvtt", "vrinta", "vrintn", "vrintp", "vrintm", "vrintz",
+       "vrintx"},
       {.op_class = kVectorFp, .unary = true});
   add(f, {"vmaxnm", "vminnm"}, {kVectorFp});
   add(f, {"vfma", "vfms", "vfmas"}, {.op_class = kVectorFp, .reads_first = true, .accumulates = true});
@@ -236,7 +275,9 @@ int lowest(Registers r) { return std::countr_zero(r); }
 
 /// All registers that a text names, ranges ("r4-r7") included.
 Registers registers_in(std::string_view text) {
-  const auto is_word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto is_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
   Registers all = 0;
   Registers range_from = 0;
   for (size_t i = 0; i < text.size();) {
@@ -274,7 +315,8 @@ Registers written_back(std::string_view operands) {
     return bang == std::string_view::npos ? 0 : registers_in(operands.substr(0, bang));
   }
   const size_t close = operands.find(']', open);
-  const bool writes = operands.find('!', close) != std::string_view::npos || operands.find(',', close) != std::string_view::npos;
+  const bool writes =
+      operands.find('!', close) != std::string_view::npos || operands.find(',', close) != std::string_view::npos;
   return writes ? registers_in(operands.substr(open + 1, operands.find_first_of(",]", open) - open - 1)) : 0;
 }
 
@@ -284,7 +326,8 @@ void use_operands(Operation& op, const Form& form, const std::vector<std::string
   const size_t results = std::min<size_t>(static_cast<size_t>(form.results), parts.size());
   for (size_t i = 0; i < parts.size(); ++i) (i < results ? op.results : op.reads) |= registers_in(parts[i]);
   const bool two_operand = parts.size() == 2 && form.results == 1 && !form.unary && op.updates == 0 &&
-                           form.op_class != kLoad && form.op_class != kLoadNarrow && form.op_class != kFpLoad && form.op_class != kVectorLoad;
+                           form.op_class != kLoad && form.op_class != kLoadNarrow && form.op_class != kFpLoad &&
+                           form.op_class != kVectorLoad;
   const bool stores = form.op_class == kStore || form.op_class == kFpStore;
   if (stores) {
     op.stored = registers_in(parts.front());
@@ -312,7 +355,8 @@ void use_list(Operation& op, std::string_view operands) {
 
 void specialise_vector(Operation& op, const Instruction& instruction) {
   const size_t open = instruction.operands.find('[');
-  const bool indexed = open != std::string::npos && has_vector_register(std::string_view(instruction.operands).substr(open));
+  const bool indexed =
+      open != std::string::npos && has_vector_register(std::string_view(instruction.operands).substr(open));
   if (op.op_class == kVectorLoad && indexed) op.op_class = kVectorGather;
   if (op.op_class == kVectorStore && indexed) op.op_class = kVectorScatter;
   if (op.op_class == kVectorAlu && op.results != 0 && (op.results & kVectorBits) == 0) op.op_class = kVectorToCore;
@@ -339,8 +383,8 @@ Operation decode_plain(const Instruction& instruction, OpClass op_class) {
 void add_flags(Operation& op, const Match& match, std::string_view name) {
   const bool compares = name == "cmp" || name == "cmn" || name == "tst" || name == "teq";
   if (match.sets_flags || compares) op.results |= bits(kFlagsBit, 1);
-  const bool uses_carry = name.starts_with("adc") || name.starts_with("sbc") || name.starts_with("cs") || name == "cinc" ||
-                          name == "cneg" || name == "cinv";
+  const bool uses_carry = name.starts_with("adc") || name.starts_with("sbc") || name.starts_with("cs") ||
+                          name == "cinc" || name == "cneg" || name == "cinv";
   if (match.conditional || uses_carry) op.reads |= bits(kFlagsBit, 1);
   if (match.conditional && op.op_class != kBranch) op.reads |= op.results;
 }
@@ -371,7 +415,8 @@ Operation decode(const Instruction& instruction) {
   op.bytes = instruction.bytes;
   op.updates = written_back(instruction.operands);
   op.conditional = found.conditional || name == "cbz" || name == "cbnz";
-  const bool list = (op.op_class == kLoadMany || op.op_class == kStoreMany) && instruction.operands.find('{') != std::string::npos;
+  const bool list =
+      (op.op_class == kLoadMany || op.op_class == kStoreMany) && instruction.operands.find('{') != std::string::npos;
   if (list) {
     use_list(op, instruction.operands);
   } else {

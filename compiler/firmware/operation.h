@@ -12,10 +12,43 @@ namespace rush::firmware {
 
 /// Classes of instructions that cost the same. docs/targets.md lists what belongs to each.
 enum class OpClass {
-  kAlu, kShiftAlu, kBitField, kMul, kMac, kLongMul, kDiv, kLoad, kLoadNarrow, kStore, kLoadMany, kStoreMany, kBranch, kBranchLink,
-  kBranchIndirect, kFpMove, kFpAlu, kFpMac, kFpDiv, kFpLoad, kFpStore,
-  kVectorLoad, kVectorStore, kVectorGather, kVectorScatter, kVectorAlu, kVectorShift, kVectorMul, kVectorMacToCore, kVectorToCore,
-  kVectorFp, kPredicate, kLoopStart, kLoopEnd, kIfThen, kNop, kCount
+  kAlu,
+  kShiftAlu,
+  kBitField,
+  kMul,
+  kMac,
+  kLongMul,
+  kDiv,
+  kLoad,
+  kLoadNarrow,
+  kStore,
+  kLoadMany,
+  kStoreMany,
+  kBranch,
+  kBranchLink,
+  kBranchIndirect,
+  kFpMove,
+  kFpAlu,
+  kFpMac,
+  kFpDiv,
+  kFpLoad,
+  kFpStore,
+  kVectorLoad,
+  kVectorStore,
+  kVectorGather,
+  kVectorScatter,
+  kVectorAlu,
+  kVectorShift,
+  kVectorMul,
+  kVectorMacToCore,
+  kVectorToCore,
+  kVectorFp,
+  kPredicate,
+  kLoopStart,
+  kLoopEnd,
+  kIfThen,
+  kNop,
+  kCount
 };
 
 /// The class's key in a target's cost table, e.g. "vector_load".
@@ -28,13 +61,13 @@ enum : int { kFlagsBit = 16, kPredicateBit = 17, kFirstSingleBit = 18 };
 struct Operation {
   OpClass op_class = OpClass::kNop;
   int bytes = 2;
-  int registers_moved = 0;     ///< of load and store multiple
-  bool conditional = false;    ///< a branch that may fall through
-  Registers reads = 0;         ///< needed at issue
-  Registers accumulates = 0;   ///< read late: multiply-accumulates forward it
-  Registers stored = 0;        ///< the data of a store, read late
-  Registers results = 0;       ///< ready after the class's latency
-  Registers updates = 0;       ///< base registers written back, ready in the next cycle
+  int registers_moved = 0;    ///< of load and store multiple
+  bool conditional = false;   ///< a branch that may fall through
+  Registers reads = 0;        ///< needed at issue
+  Registers accumulates = 0;  ///< read late: multiply-accumulates forward it
+  Registers stored = 0;       ///< the data of a store, read late
+  Registers results = 0;      ///< ready after the class's latency
+  Registers updates = 0;      ///< base registers written back, ready in the next cycle
 };
 
 /// Decodes one instruction; a mnemonic that is not known() is taken for a one-cycle ALU operation.

@@ -95,7 +95,8 @@ Finished run(const Command& command) {
   ::close(ends[1]);
   Finished finished;
   const auto limit = std::chrono::duration<double>(command.timeout_seconds);
-  finished.timed_out = !drain(ends[0], Clock::now() + std::chrono::duration_cast<Clock::duration>(limit), finished.output);
+  finished.timed_out =
+      !drain(ends[0], Clock::now() + std::chrono::duration_cast<Clock::duration>(limit), finished.output);
   if (finished.timed_out) ::kill(-child, SIGKILL);
   ::close(ends[0]);
   finished.exit_code = wait_for(child);
@@ -155,8 +156,8 @@ fs::path cache_directory() {
   const char* xdg = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   const auto set = [](const char* value) { return value && *value; };
-  fs::path path = set(own) ? fs::path(own)
-                  : set(xdg) ? fs::path(xdg) / "rushlight"
+  fs::path path = set(own)    ? fs::path(own)
+                  : set(xdg)  ? fs::path(xdg) / "rushlight"
                   : set(home) ? fs::path(home) / ".cache/rushlight"
                               : fs::temp_directory_path() / "rushlight-cache";
   fs::create_directories(path);

@@ -45,8 +45,10 @@ HarnessReport read_report(const fs::path& path, const Board& board, const Finish
 }
 
 void require_sound(const HarnessReport& report, const Board& board) {
-  internal_check(report.status == RUSH_OK, fmt::format("on {} the runtime returned status {}", board.name, report.status));
-  internal_check(report.io_failed == 0, fmt::format("the firmware on {} could not read or write its files", board.name));
+  internal_check(report.status == RUSH_OK,
+                 fmt::format("on {} the runtime returned status {}", board.name, report.status));
+  internal_check(report.io_failed == 0,
+                 fmt::format("the firmware on {} could not read or write its files", board.name));
   internal_check(report.guards_intact == 1, fmt::format("on {} the model wrote beside its memory", board.name));
 }
 
@@ -122,13 +124,14 @@ std::vector<Batch> batches(const std::vector<Record>& records, uint64_t capacity
   return all;
 }
 
-std::vector<RecordOutcome> read_outcomes(const fs::path& path, size_t expected, const Board& board, const Finished& finished) {
+std::vector<RecordOutcome> read_outcomes(const fs::path& path, size_t expected, const Board& board,
+                                         const Finished& finished) {
   const std::string bytes = fs::exists(path) ? read_file(path) : "";
   std::vector<RecordOutcome> outcomes(bytes.size() / sizeof(RecordOutcome));
   std::memcpy(outcomes.data(), bytes.data(), outcomes.size() * sizeof(RecordOutcome));
   if (outcomes.size() == expected) return outcomes;
-  throw InternalError(fmt::format("the player on {} stopped at record {} of {}; {}", board.name, outcomes.size(), expected,
-                                  finished.output.empty() ? "it stopped in a fault" : finished.output));
+  throw InternalError(fmt::format("the player on {} stopped at record {} of {}; {}", board.name, outcomes.size(),
+                                  expected, finished.output.empty() ? "it stopped in a fault" : finished.output));
 }
 
 bool holds(const Record& record, const RecordOutcome& outcome) {
@@ -179,7 +182,8 @@ BoardRun run_on_board(const BuildRequest& request, const std::vector<uint8_t>& i
 Cost cost_of_inference(const BuildRequest& request) {
   const Built built = build_firmware(request);
   const Disassembly code = disassemble(built.elf, request.target.isa);
-  const Counted counted = emulate_counted(request.board, {.elf = built.elf, .directory = {}, .arguments = {}, .records = {}, .plugin = {}}, code);
+  const Counted counted = emulate_counted(
+      request.board, {.elf = built.elf, .directory = {}, .arguments = {}, .records = {}, .plugin = {}}, code);
   if (counted.finished.exit_code != 0 || counted.trace.regions.size() != 1) crashed(request.board, counted.finished);
   Cost cost{profile_region(counted.trace.regions[0], counted.trace, code, request.target.pipeline), 0};
   cost.milliseconds = cost.profile.cycles / (request.target.mhz * 1000);
@@ -198,7 +202,8 @@ std::vector<RecordResult> play(const PlayRequest& request, const std::vector<Rec
 }
 
 std::vector<Profile> cost_of_records(const PlayRequest& request, const std::vector<Record>& records) {
-  const Disassembly code = disassemble(build_player(request.target, request.board, request.compiler).elf, request.target.isa);
+  const Disassembly code =
+      disassemble(build_player(request.target, request.board, request.compiler).elf, request.target.isa);
   std::vector<Profile> profiles;
   for (const Batch& batch : batches(records, request.board.records_bytes)) {
     Trace trace;
@@ -210,7 +215,8 @@ std::vector<Profile> cost_of_records(const PlayRequest& request, const std::vect
     size_t region = 0;
     for (const RecordOutcome& outcome : outcomes) {
       const bool ran = outcome.stack_bytes > 0 && region < trace.regions.size();
-      profiles.push_back(ran ? profile_region(trace.regions[region++], trace, code, request.target.pipeline) : Profile{});
+      profiles.push_back(ran ? profile_region(trace.regions[region++], trace, code, request.target.pipeline)
+                             : Profile{});
     }
   }
   return profiles;

@@ -20,7 +20,7 @@ namespace rush::firmware {
 struct BoardRun {
   std::vector<uint8_t> outputs;  ///< all outputs of each inference, one behind the other
   uint32_t inferences = 0;
-  uint32_t stack_bytes = 0;      ///< deepest painted stack of an inference
+  uint32_t stack_bytes = 0;  ///< deepest painted stack of an inference
 };
 
 struct RunLimits {
@@ -45,7 +45,7 @@ struct Record {
   std::vector<uint8_t> input;
   std::vector<uint8_t> expected;
   bool band_by_band = false;
-  uint32_t expected_status = RUSH_OK;   ///< of rush_open
+  uint32_t expected_status = RUSH_OK;  ///< of rush_open
   /// Memory to open it with, where that is not what the image asks for: a damaged image must say it.
   struct Memory {
     uint32_t chain_steps = 1;

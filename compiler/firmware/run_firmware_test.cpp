@@ -56,7 +56,8 @@ Program clamp_program(Isa isa, uint32_t spare_bytes = 0) {
   program.buffers = {map("in", kBytes + spare_bytes), map("out", kBytes)};
   ProgramStep step;
   step.family = find_kernel_family("clamp_s8");
-  step.params = params_bytes(ClampParams{whole_map(kRowBytes, kRows), whole_map(kRowBytes, kRows), kRows, 0, kRowBytes, {-20, 31}});
+  step.params = params_bytes(
+      ClampParams{whole_map(kRowBytes, kRows), whole_map(kRowBytes, kRows), kRows, 0, kRowBytes, {-20, 31}});
   step.operands = {{BufferId{0}, 0}, {BufferId{1}, 0}};
   step.rows = kRows;
   step.name = "clamp";
@@ -83,7 +84,8 @@ std::vector<uint8_t> clamped(std::vector<uint8_t> values) {
   return values;
 }
 
-void write_directory(const std::filesystem::path& directory, const std::vector<uint8_t>& image, const std::string& target) {
+void write_directory(const std::filesystem::path& directory, const std::vector<uint8_t>& image,
+                     const std::string& target) {
   write_file(directory / "model.rush", {image.begin(), image.end()});
   write_file(directory / "model.h", emit_header(image));
   write_file(directory / "model.cpp", emit_source(image));

@@ -36,7 +36,8 @@ std::string source_of(const MapSection& section) {
 bool is_guard(const MapSection& section) { return section.input.ends_with(".guard"); }
 
 bool in_flash(const std::string& output) {
-  return output == ".vectors" || output == ".text" || output == ".ARM.exidx" || output == ".data" || output == ".init_array";
+  return output == ".vectors" || output == ".text" || output == ".ARM.exidx" || output == ".data" ||
+         output == ".init_array";
 }
 
 bool in_ram(const std::string& output) {
@@ -92,7 +93,8 @@ std::vector<std::string> dynamic_kernels(const std::vector<MapSection>& map) {
     if ((part != "core" && part != "kernel") || !seen.insert(section.object).second) continue;
     const fs::path usage = fs::path(section.object).replace_extension(".su");
     if (!fs::exists(usage)) continue;
-    for (const std::string& name : dynamic_frames(read_file(usage))) found.push_back(name + " has a frame of unknown size");
+    for (const std::string& name : dynamic_frames(read_file(usage)))
+      found.push_back(name + " has a frame of unknown size");
   }
   return found;
 }
@@ -122,13 +124,14 @@ SizeReport measure_map(const std::vector<MapSection>& map) {
 SizeReport measure_firmware(const fs::path& directory) {
   const auto map = parse_linker_map(read_file(directory / "firmware.map"));
   const std::string image = read_file(directory / "model.rush");
-  const ImageFacts facts = read_image_facts({reinterpret_cast<const uint8_t*>(image.data()), image.size()}, "model.rush");
+  const ImageFacts facts =
+      read_image_facts({reinterpret_cast<const uint8_t*>(image.data()), image.size()}, "model.rush");
   SizeReport report = measure_map(map);
   report.declared_stack_bytes = facts.stack_bytes;
   add_stack(report, map, disassemble(directory / "firmware.elf", facts.isa));
   internal_check(report.stack_bytes <= report.declared_stack_bytes,
-                 fmt::format("the stack can reach {} bytes, more than the {} that the image declares: {}", report.stack_bytes,
-                             report.declared_stack_bytes, fmt::join(report.stack_path, " > ")));
+                 fmt::format("the stack can reach {} bytes, more than the {} that the image declares: {}",
+                             report.stack_bytes, report.declared_stack_bytes, fmt::join(report.stack_path, " > ")));
   return report;
 }
 

@@ -19,7 +19,8 @@ using enum OpClass;
 constexpr Registers kSpBit = Registers{1} << 13;
 
 bool is_word(const std::string& mnemonic, std::string_view word) {
-  return mnemonic == word || (mnemonic.starts_with(word) && (mnemonic[word.size()] == '.' || mnemonic[word.size()] == 'w'));
+  return mnemonic == word ||
+         (mnemonic.starts_with(word) && (mnemonic[word.size()] == '.' || mnemonic[word.size()] == 'w'));
 }
 
 /// The last "#N" of the operands, or 0.
@@ -70,7 +71,8 @@ void add_call(const Instruction& i, const Operation& op, const Disassembly& code
 
 class Search {
  public:
-  Search(const std::map<std::string, Frame>& frames, const StackQuestion& question) : frames_(frames), question_(question) {}
+  Search(const std::map<std::string, Frame>& frames, const StackQuestion& question)
+      : frames_(frames), question_(question) {}
 
   StackBound from(const std::string& name) {
     const auto known = done_.find(name);

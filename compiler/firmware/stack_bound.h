@@ -17,18 +17,18 @@ namespace rush::firmware {
 
 /// What one function does to the stack.
 struct Frame {
-  uint32_t bytes = 0;                 ///< all that it ever pushes or subtracts, an upper bound
-  std::set<std::string> calls;        ///< tail calls included
+  uint32_t bytes = 0;           ///< all that it ever pushes or subtracts, an upper bound
+  std::set<std::string> calls;  ///< tail calls included
   bool calls_indirectly = false;
-  bool bounded = true;                ///< false: moves the stack pointer by an amount that is not in the code
+  bool bounded = true;  ///< false: moves the stack pointer by an amount that is not in the code
 };
 
 std::map<std::string, Frame> read_frames(const Disassembly& code);
 
 struct StackBound {
   uint32_t bytes = 0;
-  std::vector<std::string> path;   ///< the deepest chain of calls
-  std::vector<std::string> faults; ///< why it is not a bound: recursion, a frame of unknown size, an indirect call
+  std::vector<std::string> path;    ///< the deepest chain of calls
+  std::vector<std::string> faults;  ///< why it is not a bound: recursion, a frame of unknown size, an indirect call
 };
 
 struct StackQuestion {

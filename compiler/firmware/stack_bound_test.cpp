@@ -52,22 +52,27 @@ TEST(Frames, AVariableFrameHasNoBound) {
 }
 
 TEST(StackBound, TakesTheDeepestChain) {
-  const StackBound bound = bound_stack(
-      {{"run", frame(24, {"step", "small"})}, {"step", frame(32, {}, true)}, {"small", frame(40)},
-       {"conv", frame(100, {"memcpy"})}, {"pool", frame(110)}, {"memcpy", frame(16)}},
-      {{"run"}, {{"step", {"conv", "pool"}}}});
+  const StackBound bound = bound_stack({{"run", frame(24, {"step", "small"})},
+                                        {"step", frame(32, {}, true)},
+                                        {"small", frame(40)},
+                                        {"conv", frame(100, {"memcpy"})},
+                                        {"pool", frame(110)},
+                                        {"memcpy", frame(16)}},
+                                       {{"run"}, {{"step", {"conv", "pool"}}}});
   EXPECT_EQ(bound.bytes, 24u + 32 + 100 + 16);
   EXPECT_THAT(bound.path, ElementsAre("run", "step", "conv", "memcpy"));
   EXPECT_THAT(bound.faults, IsEmpty());
 }
 
 TEST(StackBound, NamesWhatHasNoBound) {
-  const StackBound bound = bound_stack(
-      {{"run", frame(8, {"a", "pointer", "dynamic"})}, {"a", frame(8, {"b"})}, {"b", frame(8, {"a"})},
-       {"pointer", frame(8, {}, true)}, {"dynamic", {8, {}, false, false}}},
-      {{"run"}, {}});
-  EXPECT_THAT(bound.faults, ElementsAre("a is recursive", "dynamic has a frame of unknown size",
-                                        "pointer calls through a pointer"));
+  const StackBound bound = bound_stack({{"run", frame(8, {"a", "pointer", "dynamic"})},
+                                        {"a", frame(8, {"b"})},
+                                        {"b", frame(8, {"a"})},
+                                        {"pointer", frame(8, {}, true)},
+                                        {"dynamic", {8, {}, false, false}}},
+                                       {{"run"}, {}});
+  EXPECT_THAT(bound.faults,
+              ElementsAre("a is recursive", "dynamic has a frame of unknown size", "pointer calls through a pointer"));
 }
 
 TEST(StackUsage, FindsDynamicFrames) {

@@ -87,8 +87,7 @@ fs::path executable_directory() {
 }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-  throw UserError(fmt::format("unknown {} \"{}\"", what, name),
-                  fmt::format("use one of {}", fmt::join(known, ", ")));
+  throw UserError(fmt::format("unknown {} \"{}\"", what, name), fmt::format("use one of {}", fmt::join(known, ", ")));
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 
 namespace rush {
 
-/// How a core issues two instructions at once: never, only pairs of 16-bit instructions, or any pair whose units differ.
+/// How a core issues two instructions at once: never, only pairs of 16-bit instructions, or any pair whose units
+/// differ.
 enum class Pairing { kNone, kNarrow, kAny };
 
 /// Cycles of one class of instructions. Scalar ones keep the issue stage busy, vector ones their unit.
@@ -28,11 +29,11 @@ struct InstructionCost {
 struct Pipeline {
   Pairing pairing = Pairing::kNone;
   int loads_per_cycle = 1;
-  int branch_taken = 0;      ///< cycles lost
+  int branch_taken = 0;  ///< cycles lost
   int branch_indirect = 0;
-  int mispredict = 0;        ///< 0: the core does not predict
-  int words_per_cycle = 1;   ///< of load and store multiple
-  int store_data_delay = 0;  ///< cycles that a store's data may come later than its address
+  int mispredict = 0;            ///< 0: the core does not predict
+  int words_per_cycle = 1;       ///< of load and store multiple
+  int store_data_delay = 0;      ///< cycles that a store's data may come later than its address
   bool pipelined_loads = false;  ///< a load costs a cycle more unless a load or store follows it
   std::map<std::string, InstructionCost> costs;
 };
@@ -42,11 +43,11 @@ struct Target {
   std::string name;
   std::string description;
   Isa isa = Isa::kScalar;
-  double mhz = 0;                        ///< clock that modelled latencies are given for
+  double mhz = 0;  ///< clock that modelled latencies are given for
   std::vector<std::string> gcc_flags;
   std::vector<std::string> clang_flags;
-  std::string board;                     ///< emulated board that runs its code by default
-  uint64_t flash_bytes = 0;              ///< limits that a model is checked against
+  std::string board;         ///< emulated board that runs its code by default
+  uint64_t flash_bytes = 0;  ///< limits that a model is checked against
   uint64_t ram_bytes = 0;
   Pipeline pipeline;
 };
@@ -78,8 +79,8 @@ struct Board {
   bool runs(const Target& target) const;
 };
 
-/// Directory with targets/, boards/, runtime/ and ops/: RUSHLIGHT_HOME, else <executable's directory>/../share/rushlight,
-/// else the source tree. UserError if none of them holds targets/.
+/// Directory with targets/, boards/, runtime/ and ops/: RUSHLIGHT_HOME, else <executable's
+/// directory>/../share/rushlight, else the source tree. UserError if none of them holds targets/.
 std::filesystem::path data_root();
 
 /// Sorted names of all described cores and boards.

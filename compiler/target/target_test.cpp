@@ -52,9 +52,8 @@ size = "16K"
 )";
 
 TEST(Target, TenCoresAreKnown) {
-  EXPECT_THAT(target_names(),
-              ElementsAre("cortex-m0", "cortex-m0plus", "cortex-m23", "cortex-m3", "cortex-m33", "cortex-m35p",
-                          "cortex-m4", "cortex-m55", "cortex-m7", "cortex-m85"));
+  EXPECT_THAT(target_names(), ElementsAre("cortex-m0", "cortex-m0plus", "cortex-m23", "cortex-m3", "cortex-m33",
+                                          "cortex-m35p", "cortex-m4", "cortex-m55", "cortex-m7", "cortex-m85"));
 }
 
 TEST(Target, SixBoardsAreKnown) {
