@@ -73,8 +73,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef clamp_op = {Clamp::kName, [] { return Op(Clamp{}); }, infer, evaluate, lower};
 
 const HostKernel clamp_s8_host = {
-    .contract = &clamp_s8_contract, .run = clamp_s8_scalar, .packing = {}, .stack_bytes = 64};
+    .contract = &clamp_s8_contract, .run = clamp_s8_scalar, .packing = {}, .stack_bytes = 96};
 const HostKernel clamp_f32_host = {
-    .contract = &clamp_f32_contract, .run = clamp_f32_scalar, .packing = {}, .stack_bytes = 64};
+    .contract = &clamp_f32_contract, .run = clamp_f32_scalar, .packing = {}, .stack_bytes = 192};
 
 }  // namespace rush

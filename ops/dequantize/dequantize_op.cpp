@@ -58,6 +58,6 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef dequantize_op = {Dequantize::kName, [] { return Op(Dequantize{}); }, infer, evaluate, lower};
 
 const HostKernel dequantize_s8_f32_host = {
-    .contract = &dequantize_s8_f32_contract, .run = dequantize_s8_f32_scalar, .packing = {}, .stack_bytes = 128};
+    .contract = &dequantize_s8_f32_contract, .run = dequantize_s8_f32_scalar, .packing = {}, .stack_bytes = 192};
 
 }  // namespace rush

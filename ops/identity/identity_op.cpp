@@ -77,6 +77,6 @@ void view_or_copy(const NodeTypes& types, Lowering& lowering) {
 
 const OpDef identity_op = {Identity::kName, [] { return Op(Identity{}); }, infer, evaluate, lower};
 
-const HostKernel copy_host = {.contract = &copy_contract, .run = copy_scalar, .packing = {}, .stack_bytes = 64};
+const HostKernel copy_host = {.contract = &copy_contract, .run = copy_scalar, .packing = {}, .stack_bytes = 128};
 
 }  // namespace rush

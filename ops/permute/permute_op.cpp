@@ -93,7 +93,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef permute_op = {Permute::kName, [] { return Op(Permute{}); }, infer, evaluate, lower};
 
 const HostKernel permute_8_host = {
-    .contract = &permute_8_contract, .run = permute_8_scalar, .packing = {}, .stack_bytes = 128};
+    .contract = &permute_8_contract, .run = permute_8_scalar, .packing = {}, .stack_bytes = 224};
 const HostKernel permute_32_host = {
     .contract = &permute_32_contract, .run = permute_32_scalar, .packing = {}, .stack_bytes = 128};
 

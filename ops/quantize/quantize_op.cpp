@@ -62,6 +62,6 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef quantize_op = {Quantize::kName, [] { return Op(Quantize{}); }, infer, evaluate, lower};
 
 const HostKernel quantize_f32_s8_host = {
-    .contract = &quantize_f32_s8_contract, .run = quantize_f32_s8_scalar, .packing = {}, .stack_bytes = 128};
+    .contract = &quantize_f32_s8_contract, .run = quantize_f32_s8_scalar, .packing = {}, .stack_bytes = 192};
 
 }  // namespace rush
