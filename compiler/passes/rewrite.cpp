@@ -66,7 +66,7 @@ void drop_dead_tensors(Graph& graph) {
   for_each_definition(graph, renumber);
 }
 
-/// The first of equal names keeps it, the others get a number.
+/// The first of equal names keeps it, the others get a number. Tensors that were there before come first.
 void make_unique(std::vector<std::string*> names) {
   std::set<std::string> taken;
   for (const std::string* name : names) taken.insert(*name);
@@ -170,7 +170,6 @@ std::optional<size_t> Rewriter::apply_first(size_t position, std::initializer_li
     }
     const size_t nodes = graph_.nodes.size();
     graph_ = remove_dead_code(std::move(graph_));
-    make_names_unique(graph_);
     index();
     return position - std::min(position, nodes - graph_.nodes.size());
   }
@@ -190,6 +189,7 @@ Graph rewrite(Graph graph, std::initializer_list<Rule> rules) {
       internal_check(!next || --left > 0, "rewrite: the rules do not come to an end");
     }
   }
+  make_names_unique(rewriter.graph_);
   return std::move(rewriter.graph_);
 }
 
