@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Four sums a vector, widened by the loads and narrowed by the store.
+//
+// Parameters are copied out before the loops: stores of bytes may alias them, and clang 19 turns loads that stay in a
+// loop with VCTP into vector loads, which tail predication then cuts short.
 #include <arm_mve.h>
 
 #include "add.h"
@@ -8,18 +11,29 @@
 namespace rush {
 namespace {
 
-inline void store_codes(int8_t* out, int32x4_t sum, const AddParams& p, mve_pred16_t live) {
-  sum = vshlq_r_s32(sum, -p.scale.shift);
-  sum = vminq_s32(vmaxq_s32(sum, vdupq_n_s32(p.range.min)), vdupq_n_s32(p.range.max));
-  vstrbq_p_s32(out, sum, live);
+/// How a vector of sums becomes codes.
+struct Codes {
+  int32x4_t min;
+  int32x4_t max;
+  int32_t shift;
+};
+
+inline Codes codes_of(const AddParams& p) {
+  return {vdupq_n_s32(p.range.min), vdupq_n_s32(p.range.max), -p.scale.shift};
+}
+
+inline void store_codes(int8_t* out, int32x4_t sum, const Codes& codes, mve_pred16_t live) {
+  vstrbq_p_s32(out, vminq_s32(vmaxq_s32(vshlq_r_s32(sum, codes.shift), codes.min), codes.max), live);
 }
 
 void add_block(const int8_t* a, const int8_t* b, int8_t* out, const AddParams& p) {
+  const Codes codes = codes_of(p);
   const int32x4_t a_multiplier = vdupq_n_s32(p.scale.a_multiplier);
+  const int32_t b_multiplier = p.scale.b_multiplier, offset = p.scale.offset;
   for (int32_t left = static_cast<int32_t>(p.walk.block_elements); left > 0; left -= 4) {
     const mve_pred16_t live = vctp32q(static_cast<uint32_t>(left));
-    const int32x4_t sum = vmlasq_n_s32(vldrbq_z_s32(a, live), a_multiplier, p.scale.offset);
-    store_codes(out, vmlaq_n_s32(sum, vldrbq_z_s32(b, live), p.scale.b_multiplier), p, live);
+    const int32x4_t sum = vmlasq_n_s32(vldrbq_z_s32(a, live), a_multiplier, offset);
+    store_codes(out, vmlaq_n_s32(sum, vldrbq_z_s32(b, live), b_multiplier), codes, live);
     a += 4;
     b += 4;
     out += 4;
@@ -27,11 +41,12 @@ void add_block(const int8_t* a, const int8_t* b, int8_t* out, const AddParams& p
 }
 
 void add_one_to_block(const int8_t* a, int32_t b, int8_t* out, const AddParams& p) {
+  const Codes codes = codes_of(p);
   const int32x4_t a_multiplier = vdupq_n_s32(p.scale.a_multiplier);
   const int32_t offset = b * p.scale.b_multiplier + p.scale.offset;
   for (int32_t left = static_cast<int32_t>(p.walk.block_elements); left > 0; left -= 4) {
     const mve_pred16_t live = vctp32q(static_cast<uint32_t>(left));
-    store_codes(out, vmlasq_n_s32(vldrbq_z_s32(a, live), a_multiplier, offset), p, live);
+    store_codes(out, vmlasq_n_s32(vldrbq_z_s32(a, live), a_multiplier, offset), codes, live);
     a += 4;
     out += 4;
   }

@@ -39,12 +39,14 @@ SoftmaxScale scale_of(const SoftmaxParams& p, const int32_t* table, const int8_t
 void softmax_run(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
   const int8_t max = max_of(in, static_cast<int32_t>(p.walk.count));
   const SoftmaxScale scale = scale_of(p, table, in, max);
-  const int32x4_t multiplier = vdupq_n_s32(scale.multiplier);
+  // Copied out before the loop: what stays in it may be cut short by tail predication (add_mve.cpp).
+  const int32x4_t multiplier = vdupq_n_s32(scale.multiplier), zero_point = vdupq_n_s32(p.zero_point);
+  const int32x4_t min = vdupq_n_s32(p.range.min), code_max = vdupq_n_s32(p.range.max);
   for (int32_t left = static_cast<int32_t>(p.walk.count); left > 0; left -= 4) {
     const mve_pred16_t live = vctp32q(static_cast<uint32_t>(left));
     const int32x4_t high = vmulhq_s32(exponentials_of(table, max, in, live), multiplier);
-    const int32x4_t code = vaddq_n_s32(vrshlq_n_s32(high, -scale.shift), p.zero_point);
-    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(code, vdupq_n_s32(p.range.min)), vdupq_n_s32(p.range.max)), live);
+    const int32x4_t code = vaddq_s32(vrshlq_n_s32(high, -scale.shift), zero_point);
+    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(code, min), code_max), live);
     in += 4;
     out += 4;
   }
