@@ -9,12 +9,23 @@
 #include "tests/support/hand_programs.h"
 #include "tests/support/random.h"
 #include "tests/support/raw_instance.h"
+#include "tests/support/sample_graphs.h"
 
 namespace rush {
 namespace {
 
 /// More bands than any of these programs can have: rows are bounded by the bytes of the maps.
 constexpr uint64_t kMaxBands = 1 << 18;
+
+/// True if it was opened.
+bool expect_survives(const ImageReader& good, std::vector<uint8_t> image) {
+  seal_image(image);
+  RawInstance instance(good, image);
+  const bool is_open = instance.open_status() == RUSH_OK;
+  EXPECT_TRUE(!is_open || instance.run_all(kMaxBands));
+  EXPECT_TRUE(instance.guards_intact());
+  return is_open;
+}
 
 struct Subject {
   const char* name;
@@ -23,15 +34,7 @@ struct Subject {
 
 class MangledProgram : public testing::TestWithParam<Subject> {
  protected:
-  /// True if it was opened.
-  bool survives(std::vector<uint8_t> image) {
-    seal_image(image);
-    RawInstance instance(good_, image);
-    const bool is_open = instance.open_status() == RUSH_OK;
-    EXPECT_TRUE(!is_open || instance.run_all(kMaxBands));
-    EXPECT_TRUE(instance.guards_intact());
-    return is_open;
-  }
+  bool survives(std::vector<uint8_t> image) { return expect_survives(good_, std::move(image)); }
 
   const std::vector<uint8_t> image_ = emit_image(GetParam().make(Isa::kScalar));
   const ImageReader good_{image_};
@@ -89,6 +92,25 @@ TEST_P(MangledProgram, SectionsOverEachOther) {
       survives(std::move(image));
     }
   }
+}
+
+/// The parameters of every kernel family, word by word: what extents() must stand.
+TEST(MangledParameters, OfEveryKernel) {
+  size_t images = 0;
+  for (const SampleImage& sample : sample_images(Isa::kScalar)) {
+    const ImageReader good(sample.image);
+    const ImageSection& params = good.sections()[static_cast<size_t>(SectionKind::kParams) - 1];
+    for (uint32_t at = params.offset; at < params.offset + params.bytes; at += 2) {
+      for (const uint16_t value : {0, 1, 2, 3, 7, 100, 0x7fff, 0x8000, 0xfffe, 0xffff}) {
+        std::vector<uint8_t> image = sample.image;
+        std::copy_n(reinterpret_cast<const uint8_t*>(&value), 2, image.begin() + at);
+        SCOPED_TRACE(testing::Message() << sample.name << ", params byte " << at - params.offset << " = " << value);
+        expect_survives(good, std::move(image));
+      }
+    }
+    ++images;
+  }
+  EXPECT_GT(images, 40u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, MangledProgram,
