@@ -58,6 +58,6 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef rescale_op = {Rescale::kName, [] { return Op(Rescale{}); }, infer, evaluate, lower};
 
 const HostKernel rescale_s8_host = {
-    .contract = &rescale_s8_contract, .run = rescale_s8_scalar, .packing = {}, .stack_bytes = 96};
+    .contract = &rescale_s8_contract, .run = rescale_s8_scalar, .packing = {}, .stack_bytes = 112};
 
 }  // namespace rush
