@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <map>
 
 #include "compiler/plan/plan.h"
 #include "ops/op_def.h"
@@ -13,11 +14,12 @@
 namespace rush {
 namespace {
 
-/// Rows of a map that one step of the chain leaves for another.
+/// Rows of a map that one step of the chain leaves for another; or, without a buffer, only the other's pace.
 struct Edge {
   size_t producer;  ///< places in the chain
   size_t consumer;
   RowDependency dependency;
+  BufferId buffer;
 };
 
 /// What an operand means to its step.
@@ -40,8 +42,7 @@ class ChainMaker {
 
   void make() {
     find_edges();
-    const std::vector<uint32_t> needed = rows_needed();
-    for (size_t place = 0; place < count_; ++place) make_rings(place, needed[place]);
+    make_rings(rows_needed());
     replace_chains();
   }
 
@@ -74,7 +75,7 @@ class ChainMaker {
     for (size_t place = 0; place < count_; ++place) {
       for (size_t i = 0; i < step(place).operands.size(); ++i) {
         const BufferId used = step(place).operands[i].buffer;
-        if (used.valid() && root(used) == root(buffer)) uses.push_back({place, i});
+        if (touches(used, buffer)) uses.push_back({place, i});
       }
     }
     return uses;
@@ -95,9 +96,16 @@ class ChainMaker {
       }
     }
     for (size_t place = 0; place < count_; ++place) {
-      if (std::ranges::count(edges_, place, &Edge::consumer) > 2)
-        refuse(place, "reads more than two maps of its chain");
+      const auto producers = std::ranges::count(edges_, place, &Edge::consumer);
+      if (producers > 2) refuse(place, "reads more than two maps of its chain");
+      if (producers == 0 && place > 0) pace(place);
     }
+  }
+
+  /// A step that waits for nobody would run to its end at once; it keeps pace with the first step instead.
+  void pace(size_t place) {
+    const int stride = std::max(1, step(0).rows / step(place).rows);
+    edges_.push_back({0, place, {.operand = -1, .stride = stride, .lead = 0}, {}});
   }
 
   void add_edges(const Use& written) {
@@ -109,7 +117,8 @@ class ChainMaker {
       const Rows out = rows_of(written), in = rows_of(read);
       if (out.row_bytes != in.row_bytes || out.ring_rows != in.ring_rows || out.ring_rows != step(written.place).rows)
         refuse(read.place, "sees other rows than the step that makes them");
-      edges_.push_back({written.place, read.place, dependency_of(read)});
+      edges_.push_back(
+          {written.place, read.place, dependency_of(read), root(step(read.place).operands[read.operand].buffer)});
     }
   }
 
@@ -128,7 +137,8 @@ class ChainMaker {
   int oldest_needed(size_t producer, const std::vector<int>& done) const {
     int oldest = step(producer).rows;
     for (const Edge& edge : edges_) {
-      if (edge.producer != producer || done[edge.consumer] >= step(edge.consumer).rows) continue;
+      if (edge.producer != producer || !edge.buffer.valid() || done[edge.consumer] >= step(edge.consumer).rows)
+        continue;
       const RowDependency& d = edge.dependency;
       oldest = std::min(oldest, std::max(0, (done[edge.consumer] + 1) * d.stride + d.lead - d.span));
     }
@@ -155,43 +165,45 @@ class ChainMaker {
     return needed;
   }
 
-  /// A map that only this chain uses, and only as a whole buffer.
-  bool is_private(BufferId id) const {
-    if (program_[id].kind != BufferKind::kArena) return false;
-    const auto touches = [&](BufferId other) { return other.valid() && root(other) == root(id); };
+  bool touches(BufferId operand, BufferId buffer) const { return operand.valid() && root(operand) == root(buffer); }
+
+  bool is_port(BufferId id) const {
+    const auto is_it = [&](const ProgramPort& port) { return touches(port.buffer, id); };
+    return std::ranges::any_of(program_.entries, [&](const Entry& entry) {
+      return std::ranges::any_of(entry.inputs, is_it) || std::ranges::any_of(entry.outputs, is_it);
+    });
+  }
+
+  /// A map that only this chain uses: all of its rows, or a part of each.
+  bool is_private(BufferId id, uint32_t row_bytes) const {
+    if (program_[id].kind != BufferKind::kArena || program_[id].view_of || is_port(id)) return false;
     for (size_t s = 0; s < program_.steps.size(); ++s) {
       const bool inside = s >= first_ && s < first_ + count_;
       for (const OperandRef& operand : program_.steps[s].operands) {
-        if (touches(operand.buffer) && (!inside || operand.buffer != id || operand.offset != 0)) return false;
+        if (touches(operand.buffer, id) && (!inside || operand.buffer != id || operand.offset >= row_bytes))
+          return false;
       }
     }
-    for (const Entry& entry : program_.entries) {
-      for (const ProgramPort& port : entry.inputs) {
-        if (touches(port.buffer)) return false;
-      }
-      for (const ProgramPort& port : entry.outputs) {
-        if (touches(port.buffer)) return false;
-      }
-    }
-    return !program_[id].view_of;
+    return true;
   }
 
-  void make_rings(size_t place, uint32_t ring_rows) {
-    for (size_t i = 0; i < step(place).operands.size(); ++i) {
-      const BufferId buffer = step(place).operands[i].buffer;
-      if (!buffer.valid() || !is_written(step(place), i) || !has_rows({place, i}) || !is_private(buffer)) continue;
-      const std::vector<Use> uses = uses_of(buffer);
-      const auto writers =
-          std::ranges::count_if(uses, [&](const Use& u) { return is_written(step(u.place), u.operand); });
-      if (writers == 1 && uses.size() > 1) make_ring(buffer, uses, ring_rows);
+  /// A ring holds what the most advanced of its writers and the last of its readers are apart.
+  void make_rings(const std::vector<uint32_t>& needed) {
+    std::map<BufferId, uint32_t> ring_rows;
+    for (const Edge& edge : edges_) {
+      if (!edge.buffer.valid()) continue;
+      uint32_t& rows = ring_rows[edge.buffer];
+      rows = std::max(rows, needed[edge.producer]);
     }
+    for (const auto& [buffer, rows] : ring_rows) make_ring(buffer, rows);
   }
 
-  void make_ring(BufferId buffer, const std::vector<Use>& uses, uint32_t ring_rows) {
-    Rows rows = rows_of(uses.front());
+  void make_ring(BufferId buffer, uint32_t ring_rows) {
+    const std::vector<Use> uses = uses_of(buffer);
+    const Rows rows = rows_of(uses.front());
     const Rows ring{rows.row_bytes, static_cast<uint16_t>(ring_rows),
                     static_cast<uint16_t>((0x8000u + ring_rows - 1) / ring_rows)};
-    if (ring_rows >= rows.ring_rows || !rows_hold(ring, rows.ring_rows)) return;
+    if (ring_rows >= rows.ring_rows || !rows_hold(ring, rows.ring_rows) || !is_private(buffer, rows.row_bytes)) return;
     for (const Use& use : uses) {
       ProgramStep& user = program_.steps[first_ + use.place];
       std::memcpy(user.params.data() + user.rows_field[use.operand], &ring, sizeof ring);

@@ -2,6 +2,7 @@
 //
 // Random chains are played in the runtime's order, with ring slots that remember which row they hold.
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -40,6 +41,7 @@ struct Window {
 struct Map {
   BufferId buffer;
   int rows = 0;
+  int writers = 1;
 };
 
 Map add_map(Program& program, int rows) {
@@ -79,6 +81,16 @@ Map add_sum(Program& program, const Map& a, const Map& b) {
   return out;
 }
 
+/// A map whose rows two steps write, half each, as the parts of a concatenation.
+Map add_halves(Program& program, const Map& in, const Window& first, const Window& second) {
+  Map out = add_window(program, in, first);
+  out.writers = 2;
+  add_step(program, {whole(in), whole(in), whole(out)}, {in.buffer, {}, out.buffer}, {second});
+  program.steps[program.steps.size() - 2].name = "first half";
+  program.steps.back().operands[2].offset = kRowBytes / 2;
+  return out;
+}
+
 void add_entry(Program& program, const Map& in, const Map& out) {
   Entry entry;
   entry.chain_count = static_cast<int>(program.chains.size());
@@ -93,14 +105,17 @@ Rows rows_of(const ProgramStep& step, size_t operand) {
   return rows;
 }
 
+/// Which row each half of a slot holds.
+using Halves = std::array<int, 2>;
+
 /// Runs a chain as rush_step() does: the last step that is ready, one band.
 class ChainPlayer {
  public:
   explicit ChainPlayer(const Program& program) : program_(program), done_(program.steps.size(), 0) {
-    for (const Buffer& buffer : program.buffers) slots_.emplace_back(buffer.bytes / kRowBytes, -1);
+    for (const Buffer& buffer : program.buffers) slots_.emplace_back(buffer.bytes / kRowBytes, Halves{-1, -1});
     const BufferId in = program.entries[0].inputs[0].buffer;
-    std::vector<int>& rows = slots_[static_cast<size_t>(in.index)];
-    for (size_t y = 0; y < rows.size(); ++y) rows[y] = static_cast<int>(y);
+    std::vector<Halves>& rows = slots_[static_cast<size_t>(in.index)];
+    for (size_t y = 0; y < rows.size(); ++y) rows[y].fill(static_cast<int>(y));
   }
 
   void run() {
@@ -135,16 +150,24 @@ class ChainPlayer {
     const int end = band_end(chain, s);
     for (int y = done_[static_cast<size_t>(s)]; y < end; ++y) {
       for (const RowDependency& dependency : step_at(s).row_dependencies) read_window(s, y, dependency);
-      slot(step_at(s), 2, y) = y;
+      write_row(step_at(s), y);
     }
     done_[static_cast<size_t>(s)] = end;
+  }
+
+  void write_row(const ProgramStep& step, int y) {
+    Halves& halves = slot(step, 2, y);
+    const bool second_only = step.operands[2].offset != 0, first_only = step.name == "first half";
+    if (!second_only) halves[0] = y;
+    if (!first_only) halves[1] = y;
   }
 
   void read_window(int s, int y, const RowDependency& d) {
     const auto operand = static_cast<size_t>(d.operand);
     const int pad = d.span - d.stride - d.lead, rows_in = map_rows(step_at(s).operands[operand].buffer);
     for (int row = std::max(0, y * d.stride - pad); row < std::min(rows_in, y * d.stride - pad + d.span); ++row)
-      EXPECT_EQ(slot(step_at(s), operand, row), row) << "row " << y << " of step " << s << " reads row " << row;
+      EXPECT_EQ(slot(step_at(s), operand, row), (Halves{row, row}))
+          << "row " << y << " of step " << s << " reads row " << row;
   }
 
   /// Rows of the whole map, ring or not.
@@ -155,14 +178,14 @@ class ChainPlayer {
     return static_cast<int>(slots_[static_cast<size_t>(buffer.index)].size());
   }
 
-  int& slot(const ProgramStep& step, size_t operand, int row) {
+  Halves& slot(const ProgramStep& step, size_t operand, int row) {
     const uint32_t offset = row_offset(rows_of(step, operand), static_cast<uint32_t>(row));
     return slots_[static_cast<size_t>(step.operands[operand].buffer.index)].at(offset / kRowBytes);
   }
 
   const Program& program_;
   std::vector<int> done_;
-  std::vector<std::vector<int>> slots_;  ///< by buffer: the row that each of its slots holds
+  std::vector<std::vector<Halves>> slots_;  ///< by buffer and slot
 };
 
 /// Windows one after another, now and then a sum with an earlier map of the same height.
@@ -173,14 +196,17 @@ Program random_chain(Random& random) {
   while (maps.size() < 3 || (maps.size() < 9 && random.chance(0.8))) {
     const Map& last = maps.back();
     const auto earlier = std::ranges::find(maps.begin(), maps.end() - 1, last.rows, &Map::rows);
-    if (earlier != maps.end() - 1 && random.chance(0.4)) {
+    if (earlier != maps.end() - 1 && earlier->writers + last.writers < 3 && random.chance(0.4)) {
       maps.push_back(add_sum(program, last, *earlier));
       continue;
     }
+    const Map& from = random.chance(0.1) ? in : last;  // a branch of its own
     Window window{static_cast<int>(random.integer(1, 5)), static_cast<int>(random.integer(1, 3)), 0};
     window.pad = static_cast<int>(random.integer(0, window.size - 1));
-    if (window.rows_out(last.rows) < 1 || last.rows + 2 * window.pad < window.size) window = {};
-    maps.push_back(add_window(program, last, window));
+    if (from.rows + 2 * window.pad < window.size) window = {};
+    const bool halves = random.chance(0.3) && window.size > 2 && window.pad > 0;
+    maps.push_back(halves ? add_halves(program, from, window, {window.size - 2, window.stride, window.pad - 1})
+                          : add_window(program, from, window));
   }
   add_entry(program, in, maps.back());
   return program;
@@ -250,16 +276,26 @@ TEST(Chain, LeavesMapsWholeThatOthersRead) {
   EXPECT_EQ(program.entries[0].chain_count, 2);
 }
 
-// As the parts of a concatenation: a row is whole only when both have written it.
-TEST(Chain, LeavesMapsWholeThatTwoStepsWrite) {
+TEST(Chain, ARingCanHaveTwoWriters) {
+  Program program;
+  const Map in = add_map(program, 12);
+  add_entry(program, in, add_window(program, add_halves(program, in, {3, 1, 1}, {5, 1, 2}), {3, 1, 1}));
+  make_chain(program, 0, 3);
+  EXPECT_EQ(program[program.steps[0].operands[2].buffer].bytes, 3 * kRowBytes);
+  EXPECT_EQ(program.chains[0].links[2].producers.size(), 2u);
+}
+
+// The second image of a batch, made by another step, lies behind the first in one buffer.
+TEST(Chain, LeavesMapsWholeThatAreOneOfMany) {
   Program program;
   const Map in = add_map(program, 12);
   const Map a = add_window(program, in, {});
+  program[a.buffer].bytes *= 2;
   add_step(program, {whole(in), whole(in), whole(a)}, {in.buffer, {}, a.buffer}, {{}});
+  program.steps.back().operands[2].offset = 12 * kRowBytes;
   add_entry(program, in, add_window(program, a, {3, 1, 1}));
   make_chain(program, 0, 3);
-  EXPECT_EQ(program[a.buffer].bytes, 12 * kRowBytes);
-  EXPECT_EQ(program.chains[0].links[2].producers.size(), 2u);
+  EXPECT_EQ(program[a.buffer].bytes, 24 * kRowBytes);
 }
 
 TEST(Chain, RenumbersTheEntriesBehind) {
