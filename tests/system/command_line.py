@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as a user meets it: files, exit codes, messages, JSON. Uses the keyword-spotting example only.
+
+usage: python tests/system/command_line.py
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+from cli import ROOT, RUSHLIGHT, call, call_json
+
+MODEL = ROOT / "examples" / "keyword_spotting" / "kws_int8.pt2"
+sys.path.insert(0, str(ROOT / "examples" / "keyword_spotting"))
+import clips  # noqa: E402
+
+
+def refused(*arguments: object) -> str:
+    """The message of a command that must exit with 2."""
+    result = subprocess.run([RUSHLIGHT, *map(str, arguments)], capture_output=True, text=True)
+    if result.returncode != 2:
+        raise AssertionError(f"exit code {result.returncode}, 2 expected: {result.stderr}")
+    return result.stderr
+
+
+class CommandLine(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = Path(cls.temporary.name)
+        cls.made = cls.folder / "made"
+        call("compile", MODEL, "--target", "cortex-m4", "-o", cls.made)
+        cls.features = clips.load()[0]
+        np.save(cls.folder / "x.npy", cls.features)
+        cls.scores = np.array([clip["pytorch_scores"] for clip in clips.expected()["clips"]], np.float32)
+        np.save(cls.folder / "y.npy", cls.scores)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def run_model(self, model: Path, *options: object) -> np.ndarray:
+        call("run", model, "--input", self.folder / "x.npy", "--output", self.folder / "out.npy", *options)
+        return np.load(self.folder / "out.npy")
+
+    def test_compile_writes_four_files_the_same_each_time(self):
+        self.assertEqual(sorted(p.name for p in self.made.iterdir() if p.suffix in {".rush", ".h", ".cpp", ".json"}), ["model.cpp", "model.h", "model.rush", "report.json"])
+        again = self.folder / "again"
+        call("compile", MODEL, "--target", "cortex-m4", "-o", again)
+        for name in ("model.rush", "model.h", "model.cpp", "report.json"):
+            self.assertEqual((again / name).read_bytes(), (self.made / name).read_bytes(), name)
+
+    def test_stages_are_close_to_pytorch_and_images_of_all_targets_agree(self):
+        for stage in ("torch", "quantized", "program"):
+            got = self.run_model(MODEL, "--stage", stage)
+            self.assertEqual(got.shape, (len(self.features), 1, 12))
+            self.assertLessEqual(np.abs(got[:, 0] - self.scores).max(), 0.15, stage)
+            self.assertTrue((got[:, 0].argmax(1) == self.scores.argmax(1)).all(), stage)
+        reference = self.run_model(MODEL, "--raw")
+        for target in ("cortex-m0", "cortex-m4", "cortex-m55"):
+            np.testing.assert_array_equal(self.run_model(MODEL, "--raw", "--target", target), reference)
+        np.testing.assert_array_equal(self.run_model(self.made, "--raw"), reference)
+        np.testing.assert_array_equal(self.run_model(self.made / "model.rush", "--raw"), reference)
+
+    def test_inputs_without_batch_axis_and_as_codes(self):
+        reference = self.run_model(MODEL, "--raw")
+        port = call_json("show", self.made)["entries"][0]["inputs"][0]
+        codes = np.clip(np.rint(self.features * np.float32(1 / port["scale"])) + port["zero_point"], -128, 127).astype(np.int8)
+        for x in (self.features[:, 0], codes, codes[:, 0]):
+            np.save(self.folder / "other.npy", x)
+            call("run", MODEL, "--input", self.folder / "other.npy", "--output", self.folder / "out.npy", "--raw")
+            np.testing.assert_array_equal(np.load(self.folder / "out.npy"), reference)
+
+    def test_compare(self):
+        inputs = ("compare", MODEL, "--input", self.folder / "x.npy", "--expected", self.folder / "y.npy")
+        report = call_json(*inputs)
+        self.assertTrue(report["program_is_exact"])
+        self.assertEqual(report["samples"], len(self.features))
+        self.assertGreater(len(report["layers"]), 9)
+        self.assertGreater(report["outputs"][0]["expected_to_program"]["sqnr_db"], 20)
+        failing = subprocess.run([RUSHLIGHT, *map(str, inputs), "--min-sqnr", "300"], capture_output=True, text=True)
+        self.assertEqual(failing.returncode, 1)
+
+    def test_size_and_build(self):
+        call("build", self.made, "--board", "mps2-an386")
+        size = call_json("size", self.made)
+        parts = ("flash_bytes", "ram_bytes", "stack_bytes", "core_bytes", "model_bytes", "kernel_bytes", "harness_bytes")
+        for part in parts:
+            self.assertGreater(size[part], 0, part)
+        self.assertLessEqual(size["core_bytes"], 4096)
+        self.assertLessEqual(size["core_bytes"] + size["model_bytes"] + size["kernel_bytes"], size["flash_bytes"])
+        symbols = subprocess.run(["arm-none-eabi-nm", self.made / "firmware.elf"], capture_output=True, text=True, check=True).stdout
+        names = {line.split()[-1] for line in symbols.splitlines()}
+        heap = {n for n in names if n in {"malloc", "free", "calloc", "realloc", "_sbrk"} or n.startswith(("_Znw", "_Zna", "__cxa_throw", "_ZTI"))}
+        self.assertEqual(heap, set())
+        self.assertLessEqual({"bench_begin", "bench_end"}, names)
+
+    def test_targets(self):
+        targets = json.loads(call("targets", "--json"))
+        self.assertEqual({t["name"]: t["isa"] for t in targets}, {
+            "cortex-m0": "scalar", "cortex-m0plus": "scalar", "cortex-m3": "scalar", "cortex-m23": "scalar", "cortex-m4": "dsp",
+            "cortex-m7": "dsp", "cortex-m33": "dsp", "cortex-m35p": "dsp", "cortex-m55": "mve", "cortex-m85": "mve"})  # fmt: skip
+
+    def test_mistakes_are_named(self):
+        out = self.folder / "nothing"
+        self.assertIn("cortex-m55", refused("compile", MODEL, "--target", "cortex-m99", "-o", out))
+        self.assertIn("no such file", refused("compile", self.folder / "absent.pt2", "-o", out))
+        self.assertIn("takes (N, 1, 49, 10)", self.with_input(np.zeros((3, 49, 11), np.float32)))
+        self.assertIn("float64", self.with_input(np.zeros((3, 49, 10))))
+        (self.folder / "text.npy").write_text("not an array")
+        self.assertIn(".npy", refused("run", MODEL, "--input", self.folder / "text.npy"))
+        self.assertIn("mps2-an386", refused("build", self.made, "--board", "mps3-an547"))
+        self.assertIn("no such board", refused("run", self.made, "--input", self.folder / "x.npy", "--on", "moon").replace("there is no board", "no such board"))
+        refused("compile", MODEL)
+        refused("fly")
+        self.assertFalse(out.exists())
+
+    def with_input(self, x: np.ndarray) -> str:
+        np.save(self.folder / "wrong.npy", x)
+        return refused("run", MODEL, "--input", self.folder / "wrong.npy")
+
+    def test_damaged_images_are_refused(self):
+        image = bytearray((self.made / "model.rush").read_bytes())
+        damaged = self.folder / "damaged.rush"
+        for change in (lambda b: b[: len(b) // 2], lambda b: b[:100] + bytes([b[100] ^ 1]) + b[101:], lambda b: b"", lambda b: b"PK" + b[2:]):
+            damaged.write_bytes(change(bytes(image)))
+            message = refused("run", damaged, "--input", self.folder / "x.npy")
+            self.assertIn("damaged.rush", message)
+
+    def test_an_image_for_another_target_is_refused(self):
+        other = self.folder / "m55"
+        call("compile", MODEL, "--target", "cortex-m55", "-o", other)
+        mixed = self.folder / "mixed"
+        call("compile", MODEL, "--target", "cortex-m4", "-o", mixed)
+        (mixed / "model.rush").write_bytes((other / "model.rush").read_bytes())
+        self.assertIn("cortex-m4", refused("build", mixed, "--board", "mps2-an386"))
+
+    def test_every_command_has_help_with_an_example(self):
+        for command in ("compile", "run", "build", "compare", "size", "show", "targets"):
+            self.assertIn("Example: rushlight", call(command, "--help"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
