@@ -6,19 +6,26 @@
 namespace rush {
 namespace {
 
-inline void copy_word(uint8_t* out, const uint8_t* in) { __builtin_memcpy(out, in, 4); }
+inline uint32_t load_word(const uint8_t* from) {
+  uint32_t word;
+  __builtin_memcpy(&word, from, 4);
+  return word;
+}
+
+inline void store_word(uint8_t* to, uint32_t word) { __builtin_memcpy(to, &word, 4); }
 
 inline void copy_bytes(uint8_t* out, const uint8_t* in, uint32_t bytes) {
   for (; bytes >= 16; bytes -= 16) {
-    copy_word(out, in);
-    copy_word(out + 4, in + 4);
-    copy_word(out + 8, in + 8);
-    copy_word(out + 12, in + 12);
+    const uint32_t a = load_word(in), b = load_word(in + 4), c = load_word(in + 8), d = load_word(in + 12);
+    store_word(out, a);
+    store_word(out + 4, b);
+    store_word(out + 8, c);
+    store_word(out + 12, d);
     in += 16;
     out += 16;
   }
   for (; bytes >= 4; bytes -= 4) {
-    copy_word(out, in);
+    store_word(out, load_word(in));
     in += 4;
     out += 4;
   }

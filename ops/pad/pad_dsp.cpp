@@ -22,8 +22,11 @@ struct Codes {
 
   static int8_t* copy(int8_t* out, const int8_t* in, uint32_t count) {
     for (; count >= 8; count -= 8) {
-      __builtin_memcpy(out, in, 4);
-      __builtin_memcpy(out + 4, in + 4, 4);
+      uint32_t first, second;
+      __builtin_memcpy(&first, in, 4);
+      __builtin_memcpy(&second, in + 4, 4);
+      __builtin_memcpy(out, &first, 4);
+      __builtin_memcpy(out + 4, &second, 4);
       in += 8;
       out += 8;
     }

@@ -29,7 +29,9 @@ struct Codes {
   static int8_t* copy(int8_t* out, const int8_t* in, uint32_t count) {
     if (aligned(out, in)) {
       for (; count >= 4; count -= 4) {
-        __builtin_memcpy(__builtin_assume_aligned(out, 4), __builtin_assume_aligned(in, 4), 4);
+        uint32_t word;
+        __builtin_memcpy(&word, __builtin_assume_aligned(in, 4), 4);
+        __builtin_memcpy(__builtin_assume_aligned(out, 4), &word, 4);
         in += 4;
         out += 4;
       }
