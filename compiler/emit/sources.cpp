@@ -223,13 +223,22 @@ class SourceWriter {
   }
 
   void kernel_table() {
+    if (image_.kernel_ids().empty()) {
+      line("constexpr const rush::KernelEntry* kKernels = nullptr;  // the outputs are the inputs");
+    } else {
+      kernel_entries();
+    }
+    line("\nconst rush_kernel_table kTable = {{{:#x}, {}, {}, kKernels}};", image_.header().kernel_table_id,
+         image_.kernel_ids().size(), image_.header().isa);
+  }
+
+  void kernel_entries() {
     line("const rush::KernelEntry kKernels[] = {{");
     for (const uint16_t id : image_.kernel_ids()) {
       const KernelFamily& family = *find_kernel_family(id);
       line("    {{rush::{}, &rush::{}_contract}},", kernel_name(family), family.name);
     }
-    line("}};\n\nconst rush_kernel_table kTable = {{{:#x}, {}, {}, kKernels}};", image_.header().kernel_table_id,
-         image_.kernel_ids().size(), image_.header().isa);
+    line("}};");
   }
 
   std::string kernel_name(const KernelFamily& family) const {
