@@ -69,6 +69,7 @@ install_torch() { pip_install torch==2.13.0 'torchao==0.18.*' pytest; }
 configure() {
   local dir=$1
   shift
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # what a precompiled header needs
   [ -e "$dir/build.ninja" ] && [ "$(cat "$dir/.options" 2>/dev/null)" = "$*" ] && return
   local launcher=()
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
