@@ -175,7 +175,7 @@ struct Multiplier {
   int32_t shift;       ///< [-30, 31]; requantize_any's
 };
 
-/// The multiplier and shift nearest to a real scale > 0; scales too small become shift 31, scales >= 2^30 are
+/// The multiplier and shift nearest to a real scale > 0; scales too small become shift 31, scales >= 2^29 are
 /// refused (nullopt).
 std::optional<Multiplier> quantize_multiplier(double scale);
 
