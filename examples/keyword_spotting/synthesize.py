@@ -41,6 +41,8 @@ class Split:
     others: int
     clips_per_utterance: int
     silences: int
+    warp: float  # vocal tract lengths from 1 / warp to warp
+    colour_db: float  # the microphone's response, up or down
 
 
 TRAIN = Split(
@@ -63,10 +65,12 @@ TRAIN = Split(
         office upper gold load nose snow yet guess step stock town brown lift lost
         """.split()
     ),
-    per_keyword=700,
-    others=2400,
+    per_keyword=750,
+    others=1800,
     clips_per_utterance=4,
     silences=2400,
+    warp=1.25,
+    colour_db=10,
 )
 TEST = Split(
     name="test",
@@ -80,7 +84,7 @@ TEST = Split(
     accents=("en-gb", "en-us", "en-gb-scotland", "en-gb-x-gbclan"),
     other_words=tuple(
         """
-        happy sheila tree seven backward yellow orange sugar summer monday street number letter picture sister ticket
+        happy sheila tree thirteen backward yellow orange sugar summer monday street number letter picture sister ticket
         engine planet people signal market camera
         """.split()
     ),
@@ -88,6 +92,8 @@ TEST = Split(
     others=200,
     clips_per_utterance=1,
     silences=150,
+    warp=1.12,
+    colour_db=6,
 )
 
 
@@ -185,11 +191,11 @@ def room(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
     return np.fft.irfft(np.fft.rfft(x, size) * np.fft.rfft(tail, size), size)[: len(x) + length // 2]
 
 
-def microphone(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
-    """A smooth frequency response of +-6 dB and a high-pass at 20 to 200 Hz."""
+def microphone(rng: np.random.Generator, x: np.ndarray, colour_db: float) -> np.ndarray:
+    """A smooth frequency response of +-colour_db and a high-pass at 20 to 200 Hz."""
     spectrum = np.fft.rfft(x)
     f = np.linspace(0, 1, len(spectrum))
-    gain_db = np.interp(f, np.linspace(0, 1, 6), rng.uniform(-6, 6, 6))
+    gain_db = np.interp(f, np.linspace(0, 1, 6), rng.uniform(-colour_db, colour_db, 6))
     hz = f * SAMPLE_RATE / 2
     return np.fft.irfft(spectrum * 10 ** (gain_db / 20) * hz / (hz + rng.uniform(20, 200)), len(x))
 
@@ -200,19 +206,24 @@ def place(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
     return np.pad(x, (start, CLIP_SAMPLES))[:CLIP_SAMPLES]
 
 
-def record(rng: np.random.Generator, x: np.ndarray | None, crowd: list[np.ndarray]) -> np.ndarray:
+def record(rng: np.random.Generator, x: np.ndarray | None, split: Split, crowd: list[np.ndarray]) -> np.ndarray:
     """One clip, int16 (16000,): the word x, or None for a second in which nobody speaks to the device."""
     noise = babble(rng, crowd) if rng.random() < 0.3 else coloured_noise(rng, CLIP_SAMPLES)
     if x is None:
-        clip, level = microphone(rng, noise), 10 ** rng.uniform(-4, -1)
-        return to_int16(clip / np.max(np.abs(clip)) * level)
-    x = resample(x, rng.uniform(0.88, 1.14))
+        clip, level_decades = noise, rng.uniform(-4, -1)
+    else:
+        clip, level_decades = in_noise(rng, x, split.warp, noise), rng.uniform(-1.3, -0.05)
+    clip = microphone(rng, clip, split.colour_db)
+    return to_int16(clip / np.max(np.abs(clip)) * 10**level_decades)
+
+
+def in_noise(rng: np.random.Generator, x: np.ndarray, warp: float, noise: np.ndarray) -> np.ndarray:
+    """The word by another vocal tract, perhaps in a room, 5 to 35 dB above the noise."""
+    x = resample(x, warp ** rng.uniform(-1, 1))
     if rng.random() < 0.6:
         x = room(rng, x)
     speech_rms = np.sqrt(np.mean(x**2))
-    snr_db = rng.uniform(5, 35)
-    clip = microphone(rng, place(rng, x) + noise * speech_rms * 10 ** (-snr_db / 20))
-    return to_int16(clip / np.max(np.abs(clip)) * 10 ** rng.uniform(-1.3, -0.05))
+    return place(rng, x) + noise * speech_rms * 10 ** (-rng.uniform(5, 35) / 20)
 
 
 def to_int16(x: np.ndarray) -> np.ndarray:
@@ -228,7 +239,7 @@ def build(split: Split, scale: float, keep_sound: bool) -> None:
     rng = np.random.default_rng(split.seed + 1000)
     todo = [(u, x) for u, x in zip(utterances, sounds, strict=True) for _ in range(split.clips_per_utterance)]
     todo += [(None, None)] * round(split.silences * scale)
-    clips = [record(rng, x, sounds) for _, x in todo]
+    clips = [record(rng, x, split, sounds) for _, x in todo]
     labels = [label_of(u) for u, _ in todo]
     out = {
         "features": np.stack([mfcc(c)[None] for c in clips]),

@@ -12,6 +12,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import clips  # noqa: E402
 import mfcc  # noqa: E402
+import synthesize  # noqa: E402
 
 
 def one_frame_by_the_definition(x, frame):
@@ -56,6 +57,14 @@ def test_a_recording_at_another_rate_is_refused(tmp_path, monkeypatch):
     monkeypatch.undo()
     with pytest.raises(ValueError, match=r"yes_1.wav: .* not \(1, 2, 8000, 16000\)"):
         clips.load(tmp_path)
+
+
+def test_no_voice_and_no_other_word_of_the_test_set_is_in_the_training_set():
+    train, test = synthesize.TRAIN, synthesize.TEST
+    assert not set(train.voices) & set(test.voices)
+    assert not set(train.other_words) & set(test.other_words)
+    assert not set(clips.KEYWORDS) & {*train.other_words, *test.other_words}
+    assert all(c["voice"].split("+")[1] in test.voices for c in clips.expected()["clips"] if c["voice"])
 
 
 def test_clips_give_the_committed_features():

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The q/dq graphs that CortexMQuantizer leads to, against integers computed here from the float weights."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,8 +8,6 @@ pytest.importorskip("torchao", reason="needs the PyTorch environment")
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rushlight.quantizer import CortexMQuantizer, training_specs  # noqa: E402
 
 OPS = torch.ops.quantized_decomposed
