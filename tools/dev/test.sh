@@ -47,7 +47,7 @@ if [ -z "$quick" ]; then
   check "broken files under sanitizers" env RUSHLIGHT="$PWD/build/asan/rushlight" $VENV/bin/python tests/system/broken_files.py
   configure build/fuzz -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 -DRUSH_FUZZ=ON -DRUSH_TESTS=OFF
   check "fuzz build" cmake --build build/fuzz -j "$JOBS"
-  check "a short fuzz of every reader" ctest --test-dir build/fuzz -L fuzz -j "$JOBS" --output-on-failure
+  check "a short fuzz of every reader" ctest --test-dir build/fuzz/fuzz -L fuzz -j "$JOBS" --output-on-failure
   if $VENV/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
     install_torch
     check "Python and PyTorch" $VENV/bin/python -m pytest -q python/tests examples
