@@ -59,9 +59,15 @@ TEST(IsolatedRun, AcceptsTheClamp) {
 }
 
 #if defined(__SANITIZE_ADDRESS__)
+/// AddressSanitizer poisons eight bytes at a time: the last ones in front of an operand at an odd address it cannot.
+void writes_further_in_front(const void* params, void* const* operands, Band band) {
+  clamp_s8_scalar(params, operands, band);
+  static_cast<int8_t*>(operands[1])[-9] = 1;
+}
+
 TEST(IsolatedRunDeathTest, StopsAtWritesBesideAnOperand) {
   EXPECT_DEATH(run_with(writes_behind, some_input()), "AddressSanitizer");
-  EXPECT_DEATH(run_with(writes_in_front, some_input()), "AddressSanitizer");
+  EXPECT_DEATH(run_with(writes_further_in_front, some_input()), "AddressSanitizer");
 }
 #else
 TEST(IsolatedRun, SeesWritesBesideAnOperand) {
