@@ -29,7 +29,10 @@ KEYS = ("model", "target")
 FIGURES = ("text", "data", "ram", "stack", "core", "kernels", "image", "instructions", "cycles")
 MODELS = {
     "kws": ROOT / "examples" / "keyword_spotting" / "kws_int8.pt2",
-    **{name: SHARED / "models" / f"{name}_int8_pt2e.pt2" for name in ("ds_cnn", "mobilenet_v1_025", "resnet8", "autoencoder", "sww")},
+    **{
+        name: SHARED / "models" / f"{name}_int8_pt2e.pt2"
+        for name in ("ds_cnn", "mobilenet_v1_025", "resnet8", "autoencoder", "sww")
+    },
 }
 
 
@@ -48,7 +51,10 @@ def measure(job: tuple[str, str, Path]) -> dict:
     size = call_json("size", work)
     figures = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
                size["kernel_bytes"], size["model_bytes"], run["instructions"], run["cycles"])  # fmt: skip
-    print(f"{name:<18} {target:<12} {run['milliseconds']:9.3f} ms  flash {figures[0] / 1024:6.1f} KiB  RAM {figures[2] / 1024:5.1f} KiB", flush=True)
+    print(
+        f"{name:<18} {target:<12} {run['milliseconds']:9.3f} ms  flash {figures[0] / 1024:6.1f} KiB  RAM {figures[2] / 1024:5.1f} KiB",
+        flush=True,
+    )
     return {"model": name, "target": target, **dict(zip(FIGURES, figures, strict=True))}
 
 
@@ -65,7 +71,9 @@ def changes(before: dict[tuple, dict], rows: list[dict]) -> list[str]:
             was, now = int(old[figure]), int(row[figure])
             if was != now:
                 change = (now - was) / was * 100 if was else float("inf")
-                lines.append(f"{'worse ' if now > was else 'better'} {row['model']} {row['target']} {figure}: {was} -> {now} ({change:+.1f} %)")
+                lines.append(
+                    f"{'worse ' if now > was else 'better'} {row['model']} {row['target']} {figure}: {was} -> {now} ({change:+.1f} %)"
+                )
     return lines
 
 
@@ -77,7 +85,9 @@ def write_budget(rows: list[dict]) -> None:
     with partial.open("w", newline="") as file:
         writer = csv.DictWriter(file, (*KEYS, *FIGURES), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(merged.values(), key=lambda r: (order.get(r["model"], len(order)), list(BOARDS).index(r["target"]))))
+        writer.writerows(
+            sorted(merged.values(), key=lambda r: (order.get(r["model"], len(order)), list(BOARDS).index(r["target"])))
+        )
     partial.rename(BUDGET)
 
 
@@ -94,7 +104,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         rows = for_each(measure, [(name, target, Path(folder)) for name in names for target in BOARDS])
     now = BUDGET.read_text() if BUDGET.exists() else ""
-    base = subprocess.run(["git", "show", f"{options.against}:budget.csv"], cwd=ROOT, capture_output=True, text=True, check=True).stdout if options.against else now
+    base = (
+        subprocess.run(
+            ["git", "show", f"{options.against}:budget.csv"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        if options.against
+        else now
+    )
     different = changes(read_budget(base), rows)
     print("\n".join(different) or "no figure changed")
     if options.check:

@@ -6,12 +6,16 @@
 
 namespace rush {
 
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board, const std::string& compiler) {
+firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
+                                     const std::string& compiler) {
   if (model_kind(directory) != ModelKind::kFolder) {
-    throw UserError(directory.string() + " is not a folder made by compile", "compile first: rushlight compile MODEL.pt2 -o DIR");
+    throw UserError(directory.string() + " is not a folder made by compile",
+                    "compile first: rushlight compile MODEL.pt2 -o DIR");
   }
   const Target target = firmware::target_of(directory);
-  return {.directory = directory, .target = target, .board = load_board(board.empty() ? target.board : board),
+  return {.directory = directory,
+          .target = target,
+          .board = load_board(board.empty() ? target.board : board),
           .compiler = compiler == "clang" ? firmware::Compiler::kClang : firmware::Compiler::kGcc};
 }
 

@@ -11,6 +11,7 @@
 namespace rush {
 
 /// A request for a folder that `compile` wrote. An empty board means the target's default board.
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board, const std::string& compiler);
+firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
+                                     const std::string& compiler);
 
 }  // namespace rush

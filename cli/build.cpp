@@ -24,16 +24,22 @@ void add_build_command(CLI::App& app) {
   command->footer("Example: rushlight build out --board mps3-an547");
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
   command->add_option("--board", options->board, "The board; default: the one that runs the target's code");
-  command->add_option("--compiler", options->compiler, "gcc or clang")->check(CLI::IsMember({"gcc", "clang"}))->capture_default_str();
+  command->add_option("--compiler", options->compiler, "gcc or clang")
+      ->check(CLI::IsMember({"gcc", "clang"}))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     const firmware::BuildRequest request = build_request(options->directory, options->board, options->compiler);
     const firmware::Built built = firmware::build_firmware(request);
     if (options->json) {
-      const nlohmann::ordered_json report = {{"elf", built.elf.string()}, {"board", request.board.name}, {"target", request.target.name}, {"fresh", built.fresh}};
+      const nlohmann::ordered_json report = {{"elf", built.elf.string()},
+                                             {"board", request.board.name},
+                                             {"target", request.target.name},
+                                             {"fresh", built.fresh}};
       fmt::print("{}\n", report.dump(2));
     } else {
-      fmt::print("{} {} for {} on {}\n", built.elf.string(), built.fresh ? "built" : "is up to date", request.target.name, request.board.name);
+      fmt::print("{} {} for {} on {}\n", built.elf.string(), built.fresh ? "built" : "is up to date",
+                 request.target.name, request.board.name);
     }
   });
 }

@@ -28,7 +28,9 @@ struct Options {
 
 StreamRequest parse_stream(const std::string& text) {
   const size_t dots = text.find("..");
-  if (dots == std::string::npos) throw UserError(fmt::format("--stream {}: no \"..\" in it", text), "write FIRST..LAST, two layer names, e.g. --stream conv1..conv2");
+  if (dots == std::string::npos)
+    throw UserError(fmt::format("--stream {}: no \"..\" in it", text),
+                    "write FIRST..LAST, two layer names, e.g. --stream conv1..conv2");
   return {text.substr(0, dots), text.substr(dots + 2)};
 }
 
@@ -39,25 +41,33 @@ void compile(Options options) {
   options.compile.labels = options.labels;
   const Compilation compilation = compile_model(options.model, options.compile);
   const std::string made_from = std::filesystem::path(options.model).filename().string();
-  write_model(compilation.program, compilation.image, {.directory = options.directory, .symbol = options.symbol, .made_from = made_from});
-  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image) : report_text(compilation.program, compilation.image));
+  write_model(compilation.program, compilation.image,
+              {.directory = options.directory, .symbol = options.symbol, .made_from = made_from});
+  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image)
+                                  : report_text(compilation.program, compilation.image));
 }
 
 }  // namespace
 
 void add_compile_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("compile", "Compile an exported model: model.rush, model.h, model.cpp, report.json");
+  CLI::App* command =
+      app.add_subcommand("compile", "Compile an exported model: model.rush, model.h, model.cpp, report.json");
   command->footer("Example: rushlight compile model.pt2 --target cortex-m55 -o out");
   command->add_option("MODEL", options->model, "MODEL.pt2, written by torch.export.save")->required();
   command->add_option("--target", options->compile.target, "Core, see `rushlight targets`")->capture_default_str();
   command->add_option("-o,--output", options->directory, "Folder for what is made; created if absent")->required();
-  command->add_option("--opt", options->opt, "balanced, speed or size")->check(CLI::IsMember({"balanced", "speed", "size"}))->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")->check(CLI::PositiveNumber)->capture_default_str();
+  command->add_option("--opt", options->opt, "balanced, speed or size")
+      ->check(CLI::IsMember({"balanced", "speed", "size"}))
+      ->capture_default_str();
+  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--stream", options->stream, "FIRST..LAST: run these layers band by band, through rings of rows");
   command->add_option("--labels", options->labels, "Class names that the image carries")->delimiter(',');
   command->add_option("--symbol", options->symbol, "C name of the model in model.h")->capture_default_str();
-  command->add_option("--dump-ir", options->compile.dump_ir, "Folder: the graph after import and after each pass that changed it");
+  command->add_option("--dump-ir", options->compile.dump_ir,
+                      "Folder: the graph after import and after each pass that changed it");
   command->add_option("--stop-after", options->compile.stop_after, "Stop after this pass; only with --dump-ir");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options] { compile(*options); });

@@ -22,7 +22,10 @@ int run(CLI::App& app, int argc, char** argv) {
     std::fprintf(stderr, "%s\n", error.what());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "internal error: %s\n  this is a fault of rushlight, not of your model: please report it with the command and the model\n", error.what());
+    std::fprintf(stderr,
+                 "internal error: %s\n  this is a fault of rushlight, not of your model: please report it with the "
+                 "command and the model\n",
+                 error.what());
     return 3;
   }
 }
@@ -31,7 +34,8 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   CLI::App app{"Rushlight: PyTorch models on Arm Cortex-M microcontrollers"};
-  app.footer("Example: rushlight compile model.pt2 --target cortex-m55 -o out && rushlight build out --board mps3-an547");
+  app.footer(
+      "Example: rushlight compile model.pt2 --target cortex-m55 -o out && rushlight build out --board mps3-an547");
   app.set_version_flag("--version", "rushlight " RUSH_VERSION);
   app.require_subcommand(1);
   rush::add_compile_command(app);

@@ -12,16 +12,19 @@ namespace rush {
 ModelKind model_kind(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) {
     if (std::filesystem::is_regular_file(path / "model.rush")) return ModelKind::kFolder;
-    throw UserError(fmt::format("{} holds no model.rush", path.string()), fmt::format("compile a model into it: rushlight compile MODEL.pt2 -o {}", path.string()));
+    throw UserError(fmt::format("{} holds no model.rush", path.string()),
+                    fmt::format("compile a model into it: rushlight compile MODEL.pt2 -o {}", path.string()));
   }
-  if (!std::filesystem::is_regular_file(path)) throw UserError(fmt::format("{}: no such file", path.string()), "check the path");
+  if (!std::filesystem::is_regular_file(path))
+    throw UserError(fmt::format("{}: no such file", path.string()), "check the path");
   return path.extension() == ".rush" ? ModelKind::kImage : ModelKind::kArchive;
 }
 
 std::vector<uint8_t> read_image(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "model.rush" : path;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw UserError(fmt::format("cannot read {}", file.string()), "check that the file exists and may be read");
+  if (!stream)
+    throw UserError(fmt::format("cannot read {}", file.string()), "check that the file exists and may be read");
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 

@@ -94,7 +94,8 @@ Result run_archive(const Options& options) {
   if (options.on != "host") {
     const firmware::TemporaryDirectory directory;
     const Compilation compilation = compile_model(options.model, options.compile);
-    write_model(compilation.program, compilation.image, {.directory = directory.path(), .made_from = fs::path(options.model).filename().string()});
+    write_model(compilation.program, compilation.image,
+                {.directory = directory.path(), .made_from = fs::path(options.model).filename().string()});
     return run_on_board(options, directory.path());
   }
   const Graph torch = torch_stage(options.model, options.compile);
@@ -105,7 +106,8 @@ Result run_archive(const Options& options) {
 
 Result run_image(const Options& options) {
   if (options.stage != "program") {
-    throw UserError(fmt::format("{} is a program: it has no stage \"{}\"", options.model, options.stage), "name the .pt2 file to run an earlier stage");
+    throw UserError(fmt::format("{} is a program: it has no stage \"{}\"", options.model, options.stage),
+                    "name the .pt2 file to run an earlier stage");
   }
   if (options.on == "host") return run_with(program_runner(read_image(options.model), options.model), options);
   if (model_kind(options.model) == ModelKind::kImage) {
@@ -123,20 +125,24 @@ std::string output_name(const std::string& name, size_t index, size_t count) {
 
 void run(const Options& options) {
   if (options.on != "host" && options.stage != "program") {
-    throw UserError(fmt::format("a board runs the program, not the stage \"{}\"", options.stage), "leave out --stage or --on");
+    throw UserError(fmt::format("a board runs the program, not the stage \"{}\"", options.stage),
+                    "leave out --stage or --on");
   }
   Result result = model_kind(options.model) == ModelKind::kArchive ? run_archive(options) : run_image(options);
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     if (!options.output.empty()) write_npy(output_name(options.output, i, result.outputs.size()), result.outputs[i]);
   }
   if (options.json) {
-    for (const HostTensor& output : result.outputs) result.facts["outputs"].push_back({{"dtype", dtype_name(output.dtype())}, {"shape", output.shape()}});
+    for (const HostTensor& output : result.outputs)
+      result.facts["outputs"].push_back({{"dtype", dtype_name(output.dtype())}, {"shape", output.shape()}});
     fmt::print("{}\n", result.facts.dump(2));
     return;
   }
   for (size_t i = 0; i < result.outputs.size(); ++i) {
-    const std::string place = options.output.empty() ? "not written (--output)" : output_name(options.output, i, result.outputs.size());
-    fmt::print("output {}: {} {} {}\n", i, dtype_name(result.outputs[i].dtype()), to_string(result.outputs[i].shape()), place);
+    const std::string place =
+        options.output.empty() ? "not written (--output)" : output_name(options.output, i, result.outputs.size());
+    fmt::print("output {}: {} {} {}\n", i, dtype_name(result.outputs[i].dtype()), to_string(result.outputs[i].shape()),
+               place);
   }
 }
 
@@ -144,16 +150,24 @@ void run(const Options& options) {
 
 void add_run_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Run a model on inputs, at any stage, on the host or on an emulated board");
+  CLI::App* command =
+      app.add_subcommand("run", "Run a model on inputs, at any stage, on the host or on an emulated board");
   command->footer("Example: rushlight run model.pt2 --input x.npy --output y.npy --on mps3-an547");
   command->add_option("MODEL", options->model, "MODEL.pt2, a folder made by compile, or model.rush")->required();
-  command->add_option("--input", options->inputs, "N samples stacked on axis 0 (.npy); once for each input")->required();
+  command->add_option("--input", options->inputs, "N samples stacked on axis 0 (.npy); once for each input")
+      ->required();
   command->add_option("--output", options->output, "Where to write the outputs (.npy)");
-  command->add_option("--stage", options->stage, "torch, quantized or program")->check(CLI::IsMember({"torch", "quantized", "program"}))->capture_default_str();
+  command->add_option("--stage", options->stage, "torch, quantized or program")
+      ->check(CLI::IsMember({"torch", "quantized", "program"}))
+      ->capture_default_str();
   command->add_option("--on", options->on, "host, or an emulated board")->capture_default_str();
   command->add_option("--target", options->compile.target, "Core to compile a .pt2 for")->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")->check(CLI::PositiveNumber)->capture_default_str();
-  command->add_option("--compiler", options->compiler, "gcc or clang")->check(CLI::IsMember({"gcc", "clang"}))->capture_default_str();
+  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--compiler", options->compiler, "gcc or clang")
+      ->check(CLI::IsMember({"gcc", "clang"}))
+      ->capture_default_str();
   command->add_flag("--raw", options->raw, "Write the integers before the final dequantize");
   command->add_flag("--json", options->json, "Print JSON; on a board also instructions and modelled cycles");
   command->callback([options] { run(*options); });

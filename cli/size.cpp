@@ -16,15 +16,19 @@ namespace rush {
 namespace {
 
 nlohmann::ordered_json to_json(const firmware::SizeReport& size) {
-  return {{"flash_bytes", size.flash_bytes},     {"ram_bytes", size.ram_bytes},         {"stack_bytes", size.stack_bytes},
-          {"declared_stack_bytes", size.declared_stack_bytes}, {"core_bytes", size.core_bytes}, {"model_bytes", size.model_bytes},
-          {"kernel_bytes", size.kernel_bytes},   {"startup_bytes", size.startup_bytes}, {"library_bytes", size.library_bytes},
-          {"padding_bytes", size.padding_bytes}, {"region_bytes", size.region_bytes},   {"static_bytes", size.static_bytes},
-          {"harness_bytes", size.harness_bytes}, {"kernels", size.kernels},             {"functions", size.functions},
-          {"stack_path", size.stack_path}};
+  return {{"flash_bytes", size.flash_bytes},     {"ram_bytes", size.ram_bytes},
+          {"stack_bytes", size.stack_bytes},     {"declared_stack_bytes", size.declared_stack_bytes},
+          {"core_bytes", size.core_bytes},       {"model_bytes", size.model_bytes},
+          {"kernel_bytes", size.kernel_bytes},   {"startup_bytes", size.startup_bytes},
+          {"library_bytes", size.library_bytes}, {"padding_bytes", size.padding_bytes},
+          {"region_bytes", size.region_bytes},   {"static_bytes", size.static_bytes},
+          {"harness_bytes", size.harness_bytes}, {"kernels", size.kernels},
+          {"functions", size.functions},         {"stack_path", size.stack_path}};
 }
 
-void print_row(const char* name, uint32_t bytes, const char* what) { fmt::print("  {:<12} {:>9}  {}\n", name, bytes, what); }
+void print_row(const char* name, uint32_t bytes, const char* what) {
+  fmt::print("  {:<12} {:>9}  {}\n", name, bytes, what);
+}
 
 void print_report(const firmware::SizeReport& size) {
   fmt::print("flash {:>17} bytes\n", size.flash_bytes);

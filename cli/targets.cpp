@@ -28,19 +28,23 @@ nlohmann::ordered_json to_json(const Target& target) {
 
 void print_target(const Target& target) {
   fmt::print("{}: {}\n", target.name, target.description);
-  fmt::print("  kernels      {}\n  clock        {} MHz\n  board        {}\n", isa_name(target.isa), target.mhz, target.board);
+  fmt::print("  kernels      {}\n  clock        {} MHz\n  board        {}\n", isa_name(target.isa), target.mhz,
+             target.board);
   fmt::print("  flash, RAM   {} KiB, {} KiB at most\n", target.flash_bytes / 1024, target.ram_bytes / 1024);
-  fmt::print("  GCC          {}\n  Clang        {}\n", fmt::join(target.gcc_flags, " "), fmt::join(target.clang_flags, " "));
+  fmt::print("  GCC          {}\n  Clang        {}\n", fmt::join(target.gcc_flags, " "),
+             fmt::join(target.clang_flags, " "));
 }
 
 void print_all() {
   fmt::print("{:<18} {:<7} {:>5}  {:<13} {}\n", "target", "kernels", "MHz", "board", "core");
   for (const std::string& name : target_names()) {
     const Target target = load_target(name);
-    fmt::print("{:<18} {:<7} {:>5}  {:<13} {}\n", name, isa_name(target.isa), target.mhz, target.board, target.description);
+    fmt::print("{:<18} {:<7} {:>5}  {:<13} {}\n", name, isa_name(target.isa), target.mhz, target.board,
+               target.description);
   }
   fmt::print("\n{:<18} {}\n", "board", "cores");
-  for (const std::string& name : board_names()) fmt::print("{:<18} {}\n", name, fmt::join(load_board(name).cores, ", "));
+  for (const std::string& name : board_names())
+    fmt::print("{:<18} {}\n", name, fmt::join(load_board(name).cores, ", "));
 }
 
 void print_json(const std::string& name) {

@@ -40,13 +40,18 @@ int find_step(const Program& program, const std::string& layer, bool last) {
     if (found < 0 || last) found = static_cast<int>(i);
   }
   if (found >= 0) return found;
-  throw UserError(fmt::format("--stream: the program has no layer \"{}\"", layer), "`rushlight compile` prints the layers that there are");
+  throw UserError(fmt::format("--stream: the program has no layer \"{}\"", layer),
+                  "`rushlight compile` prints the layers that there are");
 }
 
 void stream_layers(Program& program, const CompileOptions& options) {
   for (const StreamRequest& request : options.stream) {
-    const int first = find_step(program, request.first_layer, false), last = find_step(program, request.last_layer, true);
-    if (last <= first) throw UserError(fmt::format("--stream: \"{}\" does not come after \"{}\"", request.last_layer, request.first_layer), "name the earlier layer first");
+    const int first = find_step(program, request.first_layer, false),
+              last = find_step(program, request.last_layer, true);
+    if (last <= first)
+      throw UserError(
+          fmt::format("--stream: \"{}\" does not come after \"{}\"", request.last_layer, request.first_layer),
+          "name the earlier layer first");
     make_chain(program, first, last - first + 1);
   }
 }
@@ -56,10 +61,13 @@ void check_fits(const Program& program, size_t image_bytes, const Target& target
   uint64_t ram = stack_bound(program);
   for (const RegionUse& region : program.regions) ram += region.bytes;
   if (image_bytes > target.flash_bytes) {
-    throw UserError(fmt::format("the model takes {} bytes of flash, {} has {}", image_bytes, target.name, target.flash_bytes), "use a larger chip or a smaller model");
+    throw UserError(
+        fmt::format("the model takes {} bytes of flash, {} has {}", image_bytes, target.name, target.flash_bytes),
+        "use a larger chip or a smaller model");
   }
   if (ram > target.ram_bytes) {
-    throw UserError(fmt::format("the model takes {} bytes of RAM, {} has {}", ram, target.name, target.ram_bytes), "use a larger chip, a smaller input, or --stream FIRST..LAST for the largest maps");
+    throw UserError(fmt::format("the model takes {} bytes of RAM, {} has {}", ram, target.name, target.ram_bytes),
+                    "use a larger chip, a smaller input, or --stream FIRST..LAST for the largest maps");
   }
 }
 

@@ -32,8 +32,8 @@ struct CompileOptions {
   bool full_kernel_table = false;  ///< number kernels as the player firmware does, not only those used
   std::vector<StreamRequest> stream;
   std::vector<std::string> labels;  ///< class names that the image carries
-  std::filesystem::path dump_ir;   ///< a folder: the graph after import and after every pass that changed it
-  std::string stop_after;          ///< a pass's name: the quantized stage ends there
+  std::filesystem::path dump_ir;    ///< a folder: the graph after import and after every pass that changed it
+  std::string stop_after;           ///< a pass's name: the quantized stage ends there
 };
 
 /// Everything that compiling made, each stage of which can be run and compared.

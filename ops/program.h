@@ -32,9 +32,9 @@ struct Buffer {
   std::string name;
   BufferKind kind = BufferKind::kArena;
   uint32_t bytes = 0;
-  uint32_t alignment = 1;           ///< 1, 4, 8 or 16
-  std::vector<uint8_t> data;        ///< constants; initial value of a state
-  std::optional<TensorType> type;   ///< of the tensor that it holds, for reports; scratch and packed constants have none
+  uint32_t alignment = 1;          ///< 1, 4, 8 or 16
+  std::vector<uint8_t> data;       ///< constants; initial value of a state
+  std::optional<TensorType> type;  ///< of the tensor that it holds, for reports; scratch and packed constants have none
   std::optional<BufferId> view_of;  ///< shares the bytes of another buffer
   uint32_t view_offset = 0;
   uint8_t region = 0;  ///< set by the planner (constants: by the emitter)

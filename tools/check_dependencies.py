@@ -77,8 +77,12 @@ def check_file(root: Path, source: Path) -> list[str]:
 
 def main() -> int:
     root = Path(__file__).resolve().parent.parent
-    sources = [p.relative_to(root) for top in ("cli", "python", "compiler", "ops", "runtime", "boards")
-               for p in sorted((root / top).rglob("*")) if p.suffix in {".h", ".cpp"}]
+    sources = [
+        p.relative_to(root)
+        for top in ("cli", "python", "compiler", "ops", "runtime", "boards")
+        for p in sorted((root / top).rglob("*"))
+        if p.suffix in {".h", ".cpp"}
+    ]
     problems = [problem for source in sources for problem in check_file(root, source)]
     print("\n".join(problems) if problems else f"{len(sources)} files include in one direction")
     return 1 if problems else 0

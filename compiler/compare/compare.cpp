@@ -71,7 +71,8 @@ void find_last_writers(const Program& program, Plan& plan) {
     for (int s = chain.first_step; s < chain.first_step + chain.step_count; ++s) {
       const ProgramStep& step = program.steps[static_cast<size_t>(s)];
       for (size_t k = 0; k < step.operands.size(); ++k) {
-        if (step.family->host->contract->written >> k & 1) writers[step.operands[k].buffer] = {static_cast<size_t>(s), static_cast<int>(k)};
+        if (step.family->host->contract->written >> k & 1)
+          writers[step.operands[k].buffer] = {static_cast<size_t>(s), static_cast<int>(k)};
       }
     }
   }
@@ -85,7 +86,11 @@ Plan make_plan(const Compilation& made) {
       const Tensor& tensor = made.quantized[id];
       if (!plan.torch_types.contains(torch_name(tensor.name))) continue;
       plan.layer_of[tensor.name] = plan.layers.size();
-      plan.layers.push_back({.tensor = tensor.name, .op = std::string(node.op.name()), .origin = node.origin, .shape = tensor.type.shape, .step = step_of(tensor.type)});
+      plan.layers.push_back({.tensor = tensor.name,
+                             .op = std::string(node.op.name()),
+                             .origin = node.origin,
+                             .shape = tensor.type.shape,
+                             .step = step_of(tensor.type)});
     }
   }
   find_last_writers(made.program, plan);
@@ -94,24 +99,29 @@ Plan make_plan(const Compilation& made) {
 
 Values values_of(const Graph& graph, GraphExecutor& executor, const Sample& inputs, Sample& outputs) {
   Values values;
-  outputs = executor.run(inputs, [&](const Node& node, size_t output, const HostTensor& value) { values[graph[node.outputs[output]].name] = value; });
+  outputs = executor.run(inputs, [&](const Node& node, size_t output, const HostTensor& value) {
+    values[graph[node.outputs[output]].name] = value;
+  });
   return values;
 }
 
-void compare_with_torch(const Plan& plan, const Values& torch, const Values& quantized, std::vector<LayerComparison>& layers) {
+void compare_with_torch(const Plan& plan, const Values& torch, const Values& quantized,
+                        std::vector<LayerComparison>& layers) {
   for (LayerComparison& layer : layers) {
     const auto reference = torch.find(torch_name(layer.tensor)), value = quantized.find(layer.tensor);
     if (reference == torch.end() || value == quantized.end()) continue;
     const auto expected = aligned(reference->second, layer.tensor, value->second.shape());
     if (!expected || expected->size() != value->second.size()) continue;
     for (int64_t i = 0; i < expected->size(); ++i) {
-      layer.from_torch.add(real_value(*expected, i, plan.torch_types.at(torch_name(layer.tensor))), real_value(value->second, i, plan.quantized_types.at(layer.tensor)));
+      layer.from_torch.add(real_value(*expected, i, plan.torch_types.at(torch_name(layer.tensor))),
+                           real_value(value->second, i, plan.quantized_types.at(layer.tensor)));
     }
   }
 }
 
 /// Compares what a step has just completed with the quantized stage's bytes.
-void compare_step(const Plan& plan, const Program& program, const BandView& view, const Values& quantized, std::vector<LayerComparison>& layers) {
+void compare_step(const Plan& plan, const Program& program, const BandView& view, const Values& quantized,
+                  std::vector<LayerComparison>& layers) {
   const auto writer = plan.last_writer.find(view.step);
   if (writer == plan.last_writer.end() || !view.is_last()) return;
   const auto& [operand, id] = writer->second;
@@ -143,13 +153,16 @@ struct SampleResult {
   Sample program_outputs;
 };
 
-SampleResult compare_sample(const Compilation& made, const Plan& plan, Stages& stages, const std::pair<const Sample*, const Sample*>& inputs) {
+SampleResult compare_sample(const Compilation& made, const Plan& plan, Stages& stages,
+                            const std::pair<const Sample*, const Sample*>& inputs) {
   SampleResult result{.layers = plan.layers, .torch_outputs = {}, .program_outputs = {}};
   Sample quantized_outputs;
   const Values torch = values_of(made.torch, stages.torch, *inputs.first, result.torch_outputs);
   const Values quantized = values_of(made.quantized, stages.quantized, *inputs.second, quantized_outputs);
   compare_with_torch(plan, torch, quantized, result.layers);
-  result.program_outputs = stages.program.run(0, *inputs.second, [&](const BandView& view) { compare_step(plan, made.program, view, quantized, result.layers); });
+  result.program_outputs = stages.program.run(0, *inputs.second, [&](const BandView& view) {
+    compare_step(plan, made.program, view, quantized, result.layers);
+  });
   return result;
 }
 
@@ -167,11 +180,16 @@ Distance distance_between(const HostTensor& reference, const HostTensor& value) 
   return distance;
 }
 
-OutputComparison compare_output(const PortFormat& port, const HostTensor& torch, const HostTensor& program, const HostTensor* expected) {
-  OutputComparison row{.name = port.name, .step = port.border ? port.border->scale[0] : 0, .torch_to_program = distance_between(torch, program), .expected_to_program = {}};
+OutputComparison compare_output(const PortFormat& port, const HostTensor& torch, const HostTensor& program,
+                                const HostTensor* expected) {
+  OutputComparison row{.name = port.name,
+                       .step = port.border ? port.border->scale[0] : 0,
+                       .torch_to_program = distance_between(torch, program),
+                       .expected_to_program = {}};
   if (!expected) return row;
   if (expected->size() != program.size()) {
-    throw UserError(fmt::format("--expected has shape {}, but the outputs \"{}\" have {}", to_string(expected->shape()), port.name, to_string(program.shape())),
+    throw UserError(fmt::format("--expected has shape {}, but the outputs \"{}\" have {}", to_string(expected->shape()),
+                                port.name, to_string(program.shape())),
                     "give outputs of the same samples, stacked on axis 0");
   }
   row.expected_to_program = distance_between(*expected, program);
@@ -207,10 +225,12 @@ bool Comparison::program_is_exact() const {
   return std::ranges::all_of(layers, [](const LayerComparison& layer) { return layer.program_codes_different == 0; });
 }
 
-Comparison compare_stages(const Compilation& made, const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected) {
+Comparison compare_stages(const Compilation& made, const std::vector<HostTensor>& inputs,
+                          const std::vector<HostTensor>& expected) {
   const Plan plan = make_plan(made);
   const Runner torch = graph_runner(made.torch), program = program_runner(made.image);
-  const std::vector<Sample> torch_inputs = unstack_inputs(torch.inputs, inputs), memory_inputs = unstack_inputs(program.inputs, inputs);
+  const std::vector<Sample> torch_inputs = unstack_inputs(torch.inputs, inputs),
+                            memory_inputs = unstack_inputs(program.inputs, inputs);
   Comparison comparison{.samples = memory_inputs.size(), .layers = plan.layers, .outputs = {}};
   std::vector<Sample> torch_outputs(memory_inputs.size()), program_outputs(memory_inputs.size());
   std::mutex mutex;
@@ -231,23 +251,30 @@ Comparison compare_stages(const Compilation& made, const std::vector<HostTensor>
     for (size_t i = 0; i < memory_inputs.size(); ++i) worker(i);
   }
   std::erase_if(comparison.layers, [](const LayerComparison& layer) { return layer.from_torch.count == 0; });
-  const std::vector<HostTensor> reference = stack_outputs(torch.outputs, torch_outputs, false), got = stack_outputs(program.outputs, program_outputs, false);
+  const std::vector<HostTensor> reference = stack_outputs(torch.outputs, torch_outputs, false),
+                                got = stack_outputs(program.outputs, program_outputs, false);
   for (size_t i = 0; i < got.size(); ++i) {
-    comparison.outputs.push_back(compare_output(program.outputs[i], reference[i], got[i], i < expected.size() ? &expected[i] : nullptr));
+    comparison.outputs.push_back(
+        compare_output(program.outputs[i], reference[i], got[i], i < expected.size() ? &expected[i] : nullptr));
   }
   return comparison;
 }
 
 std::string comparison_text(const Comparison& comparison) {
-  std::string text = fmt::format("{:<32} {:<12} {:<16} {:>8} {:>8} {:>10}\n", "layer", "operator", "shape", "SQNR dB", "max LSB", "program");
+  std::string text = fmt::format("{:<32} {:<12} {:<16} {:>8} {:>8} {:>10}\n", "layer", "operator", "shape", "SQNR dB",
+                                 "max LSB", "program");
   for (const LayerComparison& layer : comparison.layers) {
-    const std::string program = layer.program_codes_different ? fmt::format("{} differ", layer.program_codes_different) : layer.program_codes_compared ? "same bits" : "-";
-    text += fmt::format("{:<32} {:<12} {:<16} {:>8} {:>8} {:>10}\n", layer.origin.layer, layer.op, to_string(layer.shape), decibels(layer.from_torch.sqnr_db()),
+    const std::string program = layer.program_codes_different  ? fmt::format("{} differ", layer.program_codes_different)
+                                : layer.program_codes_compared ? "same bits"
+                                                               : "-";
+    text += fmt::format("{:<32} {:<12} {:<16} {:>8} {:>8} {:>10}\n", layer.origin.layer, layer.op,
+                        to_string(layer.shape), decibels(layer.from_torch.sqnr_db()),
                         layer.step > 0 ? fmt::format("{:.1f}", layer.max_error_lsb()) : "float", program);
   }
   for (const OutputComparison& output : comparison.outputs) {
     const auto row = [&](const char* from, const Distance& d) {
-      return fmt::format("output \"{}\", {} to program: {} dB, largest difference {:.6g}{}\n", output.name, from, decibels(d.sqnr_db()), d.max_error,
+      return fmt::format("output \"{}\", {} to program: {} dB, largest difference {:.6g}{}\n", output.name, from,
+                         decibels(d.sqnr_db()), d.max_error,
                          output.step > 0 ? fmt::format(" ({:.1f} steps)", d.max_error / output.step) : "");
     };
     text += row("torch", output.torch_to_program);

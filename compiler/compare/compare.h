@@ -32,8 +32,8 @@ struct LayerComparison {
   std::string op;
   Origin origin;
   Shape shape;
-  double step = 0;       ///< real distance of neighbouring codes; 0 where the layer is float
-  Distance from_torch;   ///< real values
+  double step = 0;      ///< real distance of neighbouring codes; 0 where the layer is float
+  Distance from_torch;  ///< real values
   int64_t program_codes_compared = 0;
   int64_t program_codes_different = 0;  ///< must be 0: the program's bits are the quantized stage's
 
@@ -57,7 +57,8 @@ struct Comparison {
 };
 
 /// Runs every sample at all three stages, on all cores. `expected`: stacked outputs from elsewhere, or empty.
-Comparison compare_stages(const Compilation& made, const std::vector<HostTensor>& inputs, const std::vector<HostTensor>& expected);
+Comparison compare_stages(const Compilation& made, const std::vector<HostTensor>& inputs,
+                          const std::vector<HostTensor>& expected);
 
 /// As a table, and as JSON.
 std::string comparison_text(const Comparison& comparison);

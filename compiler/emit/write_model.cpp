@@ -14,7 +14,9 @@ void write_model(const Program& program, std::span<const uint8_t> image, const W
   const std::string header = emit_header(image, names), source = emit_source(image, names);
   std::error_code failure;
   std::filesystem::create_directories(options.directory, failure);
-  if (failure) throw UserError(fmt::format("cannot make the folder {}: {}", options.directory.string(), failure.message()), "choose another folder with -o");
+  if (failure)
+    throw UserError(fmt::format("cannot make the folder {}: {}", options.directory.string(), failure.message()),
+                    "choose another folder with -o");
   firmware::write_file(options.directory / "model.rush", {reinterpret_cast<const char*>(image.data()), image.size()});
   firmware::write_file(options.directory / (options.symbol + ".h"), header);
   firmware::write_file(options.directory / (options.symbol + ".cpp"), source);

@@ -260,8 +260,10 @@ std::vector<int> dim_order_of(const Shape& sizes, const Shape& strides, bool pre
   std::vector<int> order = row_major(sizes.size());
   if (is_dense_in(order, sizes, strides) && !(is_channels_last && prefer_channels_last)) return order;
   if (is_channels_last) return channels_last;
-  std::ranges::stable_sort(
-      order, [&](int a, int b) { return strides[static_cast<size_t>(a)] > strides[static_cast<size_t>(b)]; });
+  std::ranges::sort(order, [&](int a, int b) {
+    const int64_t stride_a = strides[static_cast<size_t>(a)], stride_b = strides[static_cast<size_t>(b)];
+    return stride_a != stride_b ? stride_a > stride_b : a < b;
+  });
   return is_dense_in(order, sizes, strides) ? order : row_major(sizes.size());
 }
 

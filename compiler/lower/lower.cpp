@@ -10,9 +10,15 @@ namespace rush {
 namespace {
 
 Diagnostic no_kernel(const Graph& graph, const Node& node, const std::string& why, const std::string& target) {
-  Diagnostic diagnostic{.what = fmt::format("{} for {}", why, target), .op = std::string(node.op.name()), .origin = node.origin, .details = {}, .fix = {}};
+  Diagnostic diagnostic{.what = fmt::format("{} for {}", why, target),
+                        .op = std::string(node.op.name()),
+                        .origin = node.origin,
+                        .details = {},
+                        .fix = {}};
   for (const TensorId id : node.inputs) {
-    if (id.valid()) diagnostic.details.push_back(fmt::format("{} {}", graph[id].is_constant() ? "constant" : "input", to_string(graph.type(id))));
+    if (id.valid())
+      diagnostic.details.push_back(
+          fmt::format("{} {}", graph[id].is_constant() ? "constant" : "input", to_string(graph.type(id))));
   }
   for (const TensorId id : node.outputs) diagnostic.details.push_back("output " + to_string(graph.type(id)));
   diagnostic.fix = "quantize this layer to int8, or replace it by an operator that docs/operators.md lists";
@@ -28,8 +34,13 @@ std::optional<std::string> lower_node(const Graph& graph, const Node& node, Lowe
 }
 
 ProgramPort program_port(const Graph& graph, const Port& port, Lowering& lowering) {
-  return {.name = port.name, .buffer = lowering.buffer(port.tensor), .type = graph.type(port.tensor), .exported_dtype = port.exported_dtype,
-          .exported_shape = port.exported_shape, .dim_order = port.dim_order, .border = port.border};
+  return {.name = port.name,
+          .buffer = lowering.buffer(port.tensor),
+          .type = graph.type(port.tensor),
+          .exported_dtype = port.exported_dtype,
+          .exported_shape = port.exported_shape,
+          .dim_order = port.dim_order,
+          .border = port.border};
 }
 
 BufferId state_buffer(const State& state, Lowering& lowering) {
@@ -44,13 +55,18 @@ BufferId state_buffer(const State& state, Lowering& lowering) {
 void update_states(const Graph& graph, Lowering& lowering) {
   for (const State& state : graph.states) {
     if (state.next == state.current) continue;
-    lowering.emit(copy_step({lowering.buffer(state.next)}, {lowering.buffer(state.current)}, lowering.program()[lowering.buffer(state.current)].bytes));
+    lowering.emit(copy_step({lowering.buffer(state.next)}, {lowering.buffer(state.current)},
+                            lowering.program()[lowering.buffer(state.current)].bytes));
   }
 }
 
 /// The entry "init": every state takes its initial value.
 Entry init_entry(const Graph& graph, Lowering& lowering) {
-  Entry entry{.name = "init", .first_chain = static_cast<int>(lowering.program().chains.size()), .chain_count = 0, .inputs = {}, .outputs = {}};
+  Entry entry{.name = "init",
+              .first_chain = static_cast<int>(lowering.program().chains.size()),
+              .chain_count = 0,
+              .inputs = {},
+              .outputs = {}};
   for (const State& state : graph.states) {
     const BufferId to = lowering.buffer(state.current);
     const std::vector<uint8_t> initial = lowering.program()[to].data;

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "compiler/execute/execute.h"
 #include "compiler/emit/image_reader.h"
+#include "compiler/execute/execute.h"
 #include "compiler/host/host_program.h"
 
 namespace rush {
@@ -18,7 +18,9 @@ namespace {
 
 bool has_states(std::span<const uint8_t> image, const std::string& name) {
   const ImageReader reader(image, name);
-  return std::ranges::any_of(reader.regions(), [](const ImageRegion& region) { return region.kind == static_cast<uint8_t>(RegionKind::kState); });
+  return std::ranges::any_of(reader.regions(), [](const ImageRegion& region) {
+    return region.kind == static_cast<uint8_t>(RegionKind::kState);
+  });
 }
 
 /// Runs all samples, with a worker for each thread; in order by one worker where runs depend on each other.
@@ -30,9 +32,8 @@ std::vector<Sample> run_all(const std::vector<Sample>& samples, bool in_order, c
     for (size_t i = 0; i < samples.size(); ++i) results[i] = worker(samples[i]);
     return results;
   }
-  for_each_in_parallel(samples.size(), [&] {
-    return [&, worker = make_worker()](size_t i) { results[i] = worker(samples[i]); };
-  });
+  for_each_in_parallel(samples.size(),
+                       [&] { return [&, worker = make_worker()](size_t i) { results[i] = worker(samples[i]); }; });
   return results;
 }
 
@@ -54,7 +55,8 @@ int64_t sample_count(const PortFormat& port, const HostTensor& stacked) {
   if (fits(stacked.shape(), whole) || (batch_of_one && fits(stacked.shape(), without_batch))) return stacked.shape()[0];
   std::string accepted = stacked_text(whole);
   if (batch_of_one) accepted += " or " + stacked_text(without_batch);
-  throw UserError(fmt::format("input \"{}\" has shape {}, but this model takes {} with N samples", port.name, to_string(stacked.shape()), accepted),
+  throw UserError(fmt::format("input \"{}\" has shape {}, but this model takes {} with N samples", port.name,
+                              to_string(stacked.shape()), accepted),
                   "stack the samples on axis 0, in the exported model's axis order (numpy.stack)");
 }
 
@@ -94,7 +96,8 @@ Runner graph_runner(const Graph& graph) {
   for (const Port& port : graph.outputs) runner.outputs.push_back(port_format(graph, port));
   runner.run = [&graph](const std::vector<Sample>& samples) {
     return run_all(samples, !graph.states.empty(), [&graph] {
-      return [executor = std::make_shared<GraphExecutor>(graph)](const Sample& sample) { return executor->run(sample); };
+      return
+          [executor = std::make_shared<GraphExecutor>(graph)](const Sample& sample) { return executor->run(sample); };
     });
   };
   return runner;
@@ -107,7 +110,9 @@ Runner program_runner(std::span<const uint8_t> image, const std::string& name) {
   for (const ImagePort& port : reader.outputs(0)) runner.outputs.push_back(port_format(port));
   runner.run = [image, name](const std::vector<Sample>& samples) {
     return run_all(samples, has_states(image, name), [&] {
-      return [program = std::make_shared<HostProgram>(image, name)](const Sample& sample) { return program->run(0, sample); };
+      return [program = std::make_shared<HostProgram>(image, name)](const Sample& sample) {
+        return program->run(0, sample);
+      };
     });
   };
   return runner;
@@ -123,15 +128,18 @@ std::vector<Sample> unstack_inputs(const std::vector<PortFormat>& ports, const s
     const auto count = static_cast<size_t>(sample_count(ports[p], stacked[p]));
     if (p == 0) samples.resize(count, Sample(ports.size()));
     if (count != samples.size()) {
-      throw UserError(fmt::format("input \"{}\" holds {} samples, but input \"{}\" holds {}", ports[p].name, count, ports[0].name, samples.size()),
+      throw UserError(fmt::format("input \"{}\" holds {} samples, but input \"{}\" holds {}", ports[p].name, count,
+                                  ports[0].name, samples.size()),
                       "give every input the same number of samples");
     }
-    for (size_t i = 0; i < count; ++i) samples[i][p] = to_memory(ports[p], slice(stacked[p], static_cast<int64_t>(i), ports[p].exported_shape));
+    for (size_t i = 0; i < count; ++i)
+      samples[i][p] = to_memory(ports[p], slice(stacked[p], static_cast<int64_t>(i), ports[p].exported_shape));
   }
   return samples;
 }
 
-std::vector<HostTensor> stack_outputs(const std::vector<PortFormat>& ports, const std::vector<Sample>& samples, bool raw) {
+std::vector<HostTensor> stack_outputs(const std::vector<PortFormat>& ports, const std::vector<Sample>& samples,
+                                      bool raw) {
   std::vector<HostTensor> stacked;
   for (size_t p = 0; p < ports.size(); ++p) {
     Shape shape = ports[p].exported_shape;

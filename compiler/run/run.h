@@ -36,7 +36,8 @@ std::vector<Sample> unstack_inputs(const std::vector<PortFormat>& ports, const s
 
 /// One tensor (N, *exported shape) for each output, in the exported element type; `raw`: the integers before the
 /// final dequantize.
-std::vector<HostTensor> stack_outputs(const std::vector<PortFormat>& ports, const std::vector<Sample>& samples, bool raw);
+std::vector<HostTensor> stack_outputs(const std::vector<PortFormat>& ports, const std::vector<Sample>& samples,
+                                      bool raw);
 
 /// `work(i)` for every i below count, on all cores; the first exception is thrown again.
 void for_each_in_parallel(size_t count, const std::function<std::function<void(size_t)>()>& make_worker);

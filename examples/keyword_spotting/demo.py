@@ -16,8 +16,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import clips
 import numpy as np
+
+import clips
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -64,11 +65,17 @@ def print_rows(names: list[str], codes: np.ndarray, output: dict) -> int:
 
 
 def print_figures(size: dict, run_report: dict) -> None:
-    print(f"\nRAM          {size['ram_bytes'] / 1024:8.1f} KiB  (tensors {size['region_bytes']} bytes, stack {size['stack_bytes']} proven)")
-    print(f"flash        {size['flash_bytes'] / 1024:8.1f} KiB  (model {size['model_bytes']} bytes, kernels {size['kernel_bytes']}, core {size['core_bytes']})")
+    print(
+        f"\nRAM          {size['ram_bytes'] / 1024:8.1f} KiB  (tensors {size['region_bytes']} bytes, stack {size['stack_bytes']} proven)"
+    )
+    print(
+        f"flash        {size['flash_bytes'] / 1024:8.1f} KiB  (model {size['model_bytes']} bytes, kernels {size['kernel_bytes']}, core {size['core_bytes']})"
+    )
     print(f"stack        {run_report['stack_bytes']:8} bytes measured on the board, {size['stack_bytes']} proven")
     print(f"instructions {run_report['instructions']:8} executed an inference")
-    print(f"latency      {run_report['milliseconds']:8.2f} ms  modelled at the target's clock (docs/targets.md has the model and its error)")
+    print(
+        f"latency      {run_report['milliseconds']:8.2f} ms  modelled at the target's clock (docs/targets.md has the model and its error)"
+    )
 
 
 def main() -> int:
@@ -79,7 +86,18 @@ def main() -> int:
     options = parser.parse_args()
     directory = options.directory
 
-    print(call("compile", HERE / "kws_int8.pt2", "--target", options.target, "-o", directory, "--labels", ",".join(clips.LABELS)))
+    print(
+        call(
+            "compile",
+            HERE / "kws_int8.pt2",
+            "--target",
+            options.target,
+            "-o",
+            directory,
+            "--labels",
+            ",".join(clips.LABELS),
+        )
+    )
     features, _, names = clips.load()
     np.save(directory / "features.npy", features)
     board, report = run(directory, options.board, directory / "features.npy")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rushlight: PyTorch models on Arm Cortex-M microcontrollers.
 
-    import rushlight
-    program = rushlight.compile("model.pt2", target="cortex-m55")
-    print(program.summary())
-    y = program(x)            # bit for bit what the device gives
-    program.save("out")
+import rushlight
+program = rushlight.compile("model.pt2", target="cortex-m55")
+print(program.summary())
+y = program(x)            # bit for bit what the device gives
+program.save("out")
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class Program:
         self._compilation = compilation
         self._made_from = made_from
 
-    def __call__(self, *inputs: np.ndarray, stage: str = "program", raw: bool = False) -> np.ndarray | tuple[np.ndarray, ...]:
+    def __call__(
+        self, *inputs: np.ndarray, stage: str = "program", raw: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, ...]:
         """Runs N samples on the host, on all cores.
 
         inputs: one array for each input of the model, N samples stacked on axis 0 in the exported model's axis order,

@@ -20,7 +20,9 @@ namespace {
 
 DType dtype_of(const py::array& array) {
   const auto dtype = parse_dtype(py::cast<std::string>(array.dtype().attr("name")));
-  if (!dtype) throw UserError("an array of " + py::cast<std::string>(array.dtype().attr("name")) + " cannot be an input", "give float32 or int8");
+  if (!dtype)
+    throw UserError("an array of " + py::cast<std::string>(array.dtype().attr("name")) + " cannot be an input",
+                    "give float32 or int8");
   return *dtype;
 }
 
@@ -50,7 +52,8 @@ std::vector<py::array> run(const Runner& runner, const std::vector<py::array>& i
   return arrays;
 }
 
-std::vector<py::array> run_stage(const Compilation& made, const std::string& stage, const std::vector<py::array>& inputs, bool raw) {
+std::vector<py::array> run_stage(const Compilation& made, const std::string& stage,
+                                 const std::vector<py::array>& inputs, bool raw) {
   if (stage == "torch") return run(graph_runner(made.torch), inputs, raw);
   if (stage == "quantized") return run(graph_runner(made.quantized), inputs, raw);
   if (stage == "program") return run(program_runner(made.image), inputs, raw);
@@ -62,7 +65,8 @@ void raise_user_error(const py::object& type, const UserError& error) {
   py::list diagnostics;
   for (const Diagnostic& d : error.diagnostics()) {
     diagnostics.append(py::dict(py::arg("what") = d.what, py::arg("op") = d.op, py::arg("layer") = d.origin.layer,
-                                py::arg("source") = d.origin.source, py::arg("details") = d.details, py::arg("fix") = d.fix));
+                                py::arg("source") = d.origin.source, py::arg("details") = d.details,
+                                py::arg("fix") = d.fix));
   }
   PyErr_SetObject(type.ptr(), py::make_tuple(error.what(), diagnostics).ptr());
 }
@@ -82,12 +86,16 @@ PYBIND11_MODULE(_rushlight, module) {
   });
 
   py::class_<Compilation, std::shared_ptr<Compilation>>(module, "Compilation")
-      .def_property_readonly("image", [](const Compilation& made) { return py::bytes(reinterpret_cast<const char*>(made.image.data()), made.image.size()); })
+      .def_property_readonly("image",
+                             [](const Compilation& made) {
+                               return py::bytes(reinterpret_cast<const char*>(made.image.data()), made.image.size());
+                             })
       .def("report_text", [](const Compilation& made) { return report_text(made.program, made.image); })
       .def("report_json", [](const Compilation& made) { return report_json(made.program, made.image); })
-      .def("save", [](const Compilation& made, const std::filesystem::path& directory, const std::string& made_from) {
-        write_model(made.program, made.image, {.directory = directory, .made_from = made_from});
-      })
+      .def("save",
+           [](const Compilation& made, const std::filesystem::path& directory, const std::string& made_from) {
+             write_model(made.program, made.image, {.directory = directory, .made_from = made_from});
+           })
       .def("run", run_stage, py::arg("stage"), py::arg("inputs"), py::arg("raw"));
 
   module.def("compile", [](const std::filesystem::path& model, const std::string& target, int64_t batch) {

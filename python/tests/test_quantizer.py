@@ -8,6 +8,7 @@ pytest.importorskip("torchao", reason="needs the PyTorch environment")
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e  # noqa: E402
+
 from rushlight.quantizer import CortexMQuantizer, training_specs  # noqa: E402
 
 OPS = torch.ops.quantized_decomposed

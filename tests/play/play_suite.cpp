@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Plays the cases that the unit tests recorded (tests/support/device_suite.h) on an emulated board and names each case that
-// does not give the same bits there.
+// Plays the cases that the unit tests recorded (tests/support/device_suite.h) on an emulated board and names each case
+// that does not give the same bits there.
 //
 //   rushlight_play SUITE_DIRECTORY TARGET BOARD [gcc|clang]
 #include <fmt/format.h>
@@ -27,7 +27,8 @@ std::string read_whole(const std::string& path) {
 
 std::vector<uint8_t> take(const std::string& blob, size_t& at, uint32_t bytes) {
   internal_check(at + padded(bytes) <= blob.size(), "suite is truncated");
-  std::vector<uint8_t> taken(blob.begin() + static_cast<ptrdiff_t>(at), blob.begin() + static_cast<ptrdiff_t>(at + bytes));
+  std::vector<uint8_t> taken(blob.begin() + static_cast<ptrdiff_t>(at),
+                             blob.begin() + static_cast<ptrdiff_t>(at + bytes));
   at += padded(bytes);
   return taken;
 }
@@ -71,11 +72,12 @@ int play_suite(const std::string& directory, const firmware::PlayRequest& reques
       ++unfit;
     } else if (!results[i].ok) {
       ++failed;
-      fmt::print("{}: status {}, {} bytes differ from byte {} on, guards {}\n", names[i], outcome.status, outcome.differing_bytes,
-                 outcome.first_difference, outcome.guards_intact ? "intact" : "overwritten");
+      fmt::print("{}: status {}, {} bytes differ from byte {} on, guards {}\n", names[i], outcome.status,
+                 outcome.differing_bytes, outcome.first_difference, outcome.guards_intact ? "intact" : "overwritten");
     }
   }
-  fmt::print("{} on {}: {} runs, {} failed, {} do not fit the board\n", request.target.name, request.board.name, results.size(), failed, unfit);
+  fmt::print("{} on {}: {} runs, {} failed, {} do not fit the board\n", request.target.name, request.board.name,
+             results.size(), failed, unfit);
   return failed || unfit == results.size() ? 1 : 0;
 }
 
@@ -89,7 +91,8 @@ int main(int argc, char** argv) {
   }
   try {
     const bool clang = argc > 4 && std::string(argv[4]) == "clang";
-    return rush::play_suite(argv[1], {rush::load_target(argv[2]), rush::load_board(argv[3]), clang ? rush::firmware::Compiler::kClang : rush::firmware::Compiler::kGcc});
+    return rush::play_suite(argv[1], {rush::load_target(argv[2]), rush::load_board(argv[3]),
+                                      clang ? rush::firmware::Compiler::kClang : rush::firmware::Compiler::kGcc});
   } catch (const rush::UserError& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 2;

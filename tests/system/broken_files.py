@@ -72,7 +72,9 @@ def check(folder: Path) -> list[str]:
 
 def main() -> int:
     need_shared()
-    folders = [f.parent for f in sorted((SHARED / "cases").glob("*/case.json")) if json.loads(f.read_text())["kind"] == "bad"]
+    folders = [
+        f.parent for f in sorted((SHARED / "cases").glob("*/case.json")) if json.loads(f.read_text())["kind"] == "bad"
+    ]
     problems = [problem for found in for_each(check, folders) for problem in found]
     print("\n".join(problems) if problems else f"{len(folders)} files behave")
     return 1 if problems else 0

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from cli import BOARDS, SHARED, CommandFailed, call, for_each, need_shared
 
 # Cases with an operator that the compiler does not have yet; every other one must run.
@@ -27,7 +28,11 @@ REFUSED = {
     "180_where_mask_f32", "182_f64_model", "188_scalar_io", "190_names_c_keywords", "192_conv3d_xnn",
     "194_gru_mixed", "312_mixed_float_tail",
 }  # fmt: skip
-PLACES = {"host": ("cortex-m55", "host"), "M55": ("cortex-m55", BOARDS["cortex-m55"]), "M0": ("cortex-m0", BOARDS["cortex-m0"])}
+PLACES = {
+    "host": ("cortex-m55", "host"),
+    "M55": ("cortex-m55", BOARDS["cortex-m55"]),
+    "M0": ("cortex-m0", BOARDS["cortex-m0"]),
+}
 
 
 def files(folder: Path, letter: str) -> list[Path]:
@@ -69,10 +74,14 @@ def check(job: tuple[Path, str]) -> tuple[str, str, str | None]:
             outcome = "runs"
         except CommandFailed as failure:
             outcome = "refused" if failure.code == 2 else "broken"
-            problem = failure.message if outcome == "broken" or folder.name not in REFUSED and not case.get("alt") else None
+            problem = (
+                failure.message if outcome == "broken" or folder.name not in REFUSED and not case.get("alt") else None
+            )
     if outcome == "runs" and folder.name in REFUSED and problem is None:
         outcome = "runs, though listed as refused"
-    print(f"{folder.name:<34} {place:<5} {outcome}{'' if problem is None else ': ' + problem.splitlines()[0]}", flush=True)
+    print(
+        f"{folder.name:<34} {place:<5} {outcome}{'' if problem is None else ': ' + problem.splitlines()[0]}", flush=True
+    )
     return folder.name, outcome, problem and f"{folder.name} on {place}: {problem}"
 
 
@@ -82,7 +91,11 @@ def main() -> int:
     parser.add_argument("--host-only", action="store_true")
     options = parser.parse_args()
     need_shared()
-    folders = [f.parent for f in sorted((SHARED / "cases").glob("*/case.json")) if json.loads(f.read_text())["expect"] == "ok" and list(f.parent.glob("y*.npy"))]
+    folders = [
+        f.parent
+        for f in sorted((SHARED / "cases").glob("*/case.json"))
+        if json.loads(f.read_text())["expect"] == "ok" and list(f.parent.glob("y*.npy"))
+    ]
     if options.names:
         folders = [f for f in folders if any(f.name.startswith(n) for n in options.names)]
     places = ["host"] if options.host_only else list(PLACES)
@@ -90,7 +103,9 @@ def main() -> int:
     problems = [problem for _, _, problem in results if problem]
     runs = sum(outcome.startswith("runs") for _, outcome, _ in results)
     print("\n".join(problems))
-    print(f"{len(folders)} cases at {len(places)} places: {runs} run, {len(results) - runs} refused, {len(problems)} problems")
+    print(
+        f"{len(folders)} cases at {len(places)} places: {runs} run, {len(results) - runs} refused, {len(problems)} problems"
+    )
     return 1 if problems else 0
 
 

@@ -14,6 +14,7 @@ import unittest
 from pathlib import Path
 
 import numpy as np
+
 from cli import ROOT, RUSHLIGHT, call, call_json
 
 MODEL = ROOT / "examples" / "keyword_spotting" / "kws_int8.pt2"
@@ -50,7 +51,10 @@ class CommandLine(unittest.TestCase):
         return np.load(self.folder / "out.npy")
 
     def test_compile_writes_four_files_the_same_each_time(self):
-        self.assertEqual(sorted(p.name for p in self.made.iterdir() if p.suffix in {".rush", ".h", ".cpp", ".json"}), ["model.cpp", "model.h", "model.rush", "report.json"])
+        self.assertEqual(
+            sorted(p.name for p in self.made.iterdir() if p.suffix in {".rush", ".h", ".cpp", ".json"}),
+            ["model.cpp", "model.h", "model.rush", "report.json"],
+        )
         again = self.folder / "again"
         call("compile", MODEL, "--target", "cortex-m4", "-o", again)
         for name in ("model.rush", "model.h", "model.cpp", "report.json"):
@@ -71,7 +75,9 @@ class CommandLine(unittest.TestCase):
     def test_inputs_with_batch_axis_and_as_codes(self):
         reference = self.run_model(MODEL, "--raw")
         port = call_json("show", self.made)["entries"][0]["inputs"][0]
-        codes = np.clip(np.rint(self.features * np.float32(1 / port["scale"])) + port["zero_point"], -128, 127).astype(np.int8)
+        codes = np.clip(np.rint(self.features * np.float32(1 / port["scale"])) + port["zero_point"], -128, 127).astype(
+            np.int8
+        )
         for x in (self.features[:, None], codes, codes[:, None]):
             np.save(self.folder / "other.npy", x)
             call("run", MODEL, "--input", self.folder / "other.npy", "--output", self.folder / "out.npy", "--raw")
@@ -85,20 +91,44 @@ class CommandLine(unittest.TestCase):
         self.assertGreater(len(report["layers"]), 9)
         self.assertLessEqual(report["outputs"][0]["expected_to_program"]["max_error_lsb"], 1)
         np.save(self.folder / "other.npy", self.scores[::-1])
-        wrong = ("compare", MODEL, "--input", self.folder / "x.npy", "--expected", self.folder / "other.npy", "--min-sqnr", "20")
+        wrong = (
+            "compare",
+            MODEL,
+            "--input",
+            self.folder / "x.npy",
+            "--expected",
+            self.folder / "other.npy",
+            "--min-sqnr",
+            "20",
+        )
         self.assertEqual(subprocess.run([RUSHLIGHT, *map(str, wrong)], capture_output=True).returncode, 1)
 
     def test_size_and_build(self):
         call("build", self.made, "--board", "mps2-an386")
         size = call_json("size", self.made)
-        parts = ("flash_bytes", "ram_bytes", "stack_bytes", "core_bytes", "model_bytes", "kernel_bytes", "harness_bytes")
+        parts = (
+            "flash_bytes",
+            "ram_bytes",
+            "stack_bytes",
+            "core_bytes",
+            "model_bytes",
+            "kernel_bytes",
+            "harness_bytes",
+        )
         for part in parts:
             self.assertGreater(size[part], 0, part)
         self.assertLessEqual(size["core_bytes"], 4096)
         self.assertLessEqual(size["core_bytes"] + size["model_bytes"] + size["kernel_bytes"], size["flash_bytes"])
-        symbols = subprocess.run(["arm-none-eabi-nm", self.made / "firmware.elf"], capture_output=True, text=True, check=True).stdout
+        symbols = subprocess.run(
+            ["arm-none-eabi-nm", self.made / "firmware.elf"], capture_output=True, text=True, check=True
+        ).stdout
         names = {line.split()[-1] for line in symbols.splitlines()}
-        heap = {n for n in names if n in {"malloc", "free", "calloc", "realloc", "_sbrk"} or n.startswith(("_Znw", "_Zna", "__cxa_throw", "_ZTI"))}
+        heap = {
+            n
+            for n in names
+            if n in {"malloc", "free", "calloc", "realloc", "_sbrk"}
+            or n.startswith(("_Znw", "_Zna", "__cxa_throw", "_ZTI"))
+        }
         self.assertEqual(heap, set())
         self.assertLessEqual({"bench_begin", "bench_end"}, names)
 
@@ -109,8 +139,20 @@ class CommandLine(unittest.TestCase):
         source = f"#include <string.h>\n{include}\nvoid infer(const signed char *codes, signed char *result);\n"
         source += f"void infer(const signed char *codes, signed char *result) {{\n{memory}if (rush_open{calls}*result = *scores;\n}}\n"
         (self.folder / "readme.c").write_text(source)
-        flags = "-std=c11 -pedantic-errors -Wall -Wextra -Werror -mcpu=cortex-m4 -mthumb -fsyntax-only".split()
-        subprocess.run(["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", self.made, self.folder / "readme.c"], check=True)
+        flags = [
+            "-std=c11",
+            "-pedantic-errors",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-mcpu=cortex-m4",
+            "-mthumb",
+            "-fsyntax-only",
+        ]
+        subprocess.run(
+            ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", self.made, self.folder / "readme.c"],
+            check=True,
+        )
 
     def test_targets(self):
         targets = json.loads(call("targets", "--json"))
@@ -139,7 +181,12 @@ class CommandLine(unittest.TestCase):
     def test_damaged_images_are_refused(self):
         image = bytearray((self.made / "model.rush").read_bytes())
         damaged = self.folder / "damaged.rush"
-        for change in (lambda b: b[: len(b) // 2], lambda b: b[:100] + bytes([b[100] ^ 1]) + b[101:], lambda b: b"", lambda b: b"PK" + b[2:]):
+        for change in (
+            lambda b: b[: len(b) // 2],
+            lambda b: b[:100] + bytes([b[100] ^ 1]) + b[101:],
+            lambda b: b"",
+            lambda b: b"PK" + b[2:],
+        ):
             damaged.write_bytes(change(bytes(image)))
             message = refused("run", damaged, "--input", self.folder / "x.npy")
             self.assertIn("damaged.rush", message)

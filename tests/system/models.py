@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 from cli import BOARDS, SHARED, call, for_each, need_shared
 
 # Least SQNR in dB to PyTorch's evaluation of the quantized graph, and least samples with the same top-1 (None: no classes).
@@ -36,14 +37,25 @@ def against_pytorch(name: str, folder: Path) -> list[str]:
     """Runs every sample on the host; returns what does not hold."""
     data = SHARED / "models" / "data"
     expected = np.load(data / f"{name}_out_pt2e.npy")
-    call("run", SHARED / "models" / f"{name}_int8_pt2e.pt2", "--input", data / f"{name}_x.npy", "--output", folder / f"{name}.npy")
+    call(
+        "run",
+        SHARED / "models" / f"{name}_int8_pt2e.pt2",
+        "--input",
+        data / f"{name}_x.npy",
+        "--output",
+        folder / f"{name}.npy",
+    )
     got = np.load(folder / f"{name}.npy").reshape(expected.shape)
     least, top1 = MODELS[name]
     decibels, same = sqnr(expected, got), int((expected.argmax(-1) == got.argmax(-1)).sum())
     print(f"{name:<18} {decibels:6.1f} dB to PyTorch (at least {least}), top-1 equal on {same} of {len(expected)}")
     problems = [] if decibels >= least else [f"{name}: {decibels:.1f} dB, at least {least} wanted"]
     wanted = min(top1 or 0, len(expected))
-    return problems if same >= wanted or top1 is None else [*problems, f"{name}: top-1 equal on {same}, at least {wanted} wanted"]
+    return (
+        problems
+        if same >= wanted or top1 is None
+        else [*problems, f"{name}: top-1 equal on {same}, at least {wanted} wanted"]
+    )
 
 
 def on_board(job: tuple[str, str, np.ndarray, Path]) -> str | None:
@@ -73,9 +85,15 @@ def main() -> int:
     need_shared()
     with tempfile.TemporaryDirectory() as folder:
         problems = [p for name in MODELS for p in against_pytorch(name, Path(folder))]
-        jobs = [(name, target, choose(name, options.seed, options.all), Path(folder)) for target in BOARDS for name in MODELS]
+        jobs = [
+            (name, target, choose(name, options.seed, options.all), Path(folder))
+            for target in BOARDS
+            for name in MODELS
+        ]
         problems += [p for p in for_each(on_board, jobs) if p]
-    print("\n".join(problems) if problems else f"{len(MODELS)} models on {len(BOARDS)} cores hold (seed {options.seed})")
+    print(
+        "\n".join(problems) if problems else f"{len(MODELS)} models on {len(BOARDS)} cores hold (seed {options.seed})"
+    )
     return 1 if problems else 0
 
 

@@ -15,7 +15,16 @@ from pathlib import Path
 
 from cli import ROOT, call, for_each
 
-STRICT = "-pedantic-errors -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fsyntax-only".split()
+STRICT = [
+    "-pedantic-errors",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-ffreestanding",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fsyntax-only",
+]
 # Once each on a core of each class: newer standards, the other sign of char, other float ABIs.
 EXTRA = [
     ("gnu++17", []), ("gnu++20", []), ("gnu++14", ["-fsigned-char"]), ("gnu++14", ["-funsigned-char"]),
@@ -27,8 +36,14 @@ CLANG_ONLY = ("cortex-m85",)  # GCC 12 does not know it
 
 def newlib_include() -> str:
     """Where the GNU toolchain keeps <string.h>: Clang brings no C library of its own."""
-    libc = subprocess.run(["arm-none-eabi-gcc", "-print-file-name=libc.a"], capture_output=True, text=True, check=True).stdout.strip()
-    for folder in (Path(libc).resolve().parent / "../include", Path("/usr/lib/arm-none-eabi/include"), Path("/usr/include/newlib")):
+    libc = subprocess.run(
+        ["arm-none-eabi-gcc", "-print-file-name=libc.a"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    for folder in (
+        Path(libc).resolve().parent / "../include",
+        Path("/usr/lib/arm-none-eabi/include"),
+        Path("/usr/include/newlib"),
+    ):
         if (folder / "string.h").exists():
             return str(folder)
     sys.exit("error: newlib's headers not found: install libnewlib-arm-none-eabi")
@@ -46,8 +61,21 @@ def command(compiler: str, target: dict, standard: str, extra: list[str]) -> lis
         head = ["arm-none-eabi-g++", *target["gcc_flags"]]
     else:
         head = ["clang++-19", *target["clang_flags"], "-isystem", newlib_include()]
-    extra = [word for word in extra if not (word.startswith("-mfloat-abi") and "m0" in target["name"] and word != "-mfloat-abi=soft")]
-    return [*head, *extra, f"-std={standard}", *STRICT, "-I", str(ROOT / "runtime" / "include"), "-I", str(ROOT / "ops")]
+    extra = [
+        word
+        for word in extra
+        if not (word.startswith("-mfloat-abi") and "m0" in target["name"] and word != "-mfloat-abi=soft")
+    ]
+    return [
+        *head,
+        *extra,
+        f"-std={standard}",
+        *STRICT,
+        "-I",
+        str(ROOT / "runtime" / "include"),
+        "-I",
+        str(ROOT / "ops"),
+    ]
 
 
 def files_for(files: list[Path], target: dict, extra: list[str]) -> list[Path]:
@@ -73,7 +101,11 @@ def main() -> int:
             files = [*sources(target["isa"]), generated / "model.cpp"]
             compilers = ["clang"] if name in CLANG_ONLY else ["gcc", "clang"]
             variants = [("gnu++14", []), *(EXTRA if name in EXTRA_CORES else [])]
-            jobs += [(command(c, target, standard, extra), files_for(files, target, extra)) for c in compilers for standard, extra in variants]
+            jobs += [
+                (command(c, target, standard, extra), files_for(files, target, extra))
+                for c in compilers
+                for standard, extra in variants
+            ]
         problems = [p for p in for_each(check, jobs) if p]
     print("\n".join(problems) if problems else f"{sum(len(files) for _, files in jobs)} compilations without a warning")
     return 1 if problems else 0
