@@ -50,7 +50,7 @@ def measure(job: tuple[str, str, Path]) -> dict:
     run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[target])
     size = call_json("size", work)
     figures = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
-               size["kernel_bytes"], size["model_bytes"], run["instructions"], run["cycles"])  # fmt: skip
+               size["kernel_bytes"], size["model_bytes"], run["instructions"], round(run["cycles"]))  # fmt: skip
     print(
         f"{name:<18} {target:<12} {run['milliseconds']:9.3f} ms  flash {figures[0] / 1024:6.1f} KiB  RAM {figures[2] / 1024:5.1f} KiB",
         flush=True,
