@@ -17,6 +17,7 @@ RUSHLIGHT = os.environ.get("RUSHLIGHT", str(ROOT / ".venv" / "bin" / "rushlight"
 # One core for each class that the project tests on every model, and the board that runs its code.
 BOARDS = {
     "cortex-m0": "mps2-an385",
+    "cortex-m0plus": "mps2-an385",
     "cortex-m3": "mps2-an385",
     "cortex-m4": "mps2-an386",
     "cortex-m7": "mps2-an500",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cli import BOARDS, SHARED, call, for_each, need_shared
+from cli import BOARDS, SHARED, call, call_json, for_each, need_shared
 
 # Least SQNR in dB to PyTorch's evaluation of the quantized graph, and least samples with the same top-1 (None: no classes).
 MODELS = {
@@ -25,6 +25,7 @@ MODELS = {
     "autoencoder": (60, None),
     "sww": (42, 34),
 }
+CORE_BYTES, EXTENTS_BYTES = 4096, 400
 SAMPLES = 2  # on each core, unless --all
 
 
@@ -58,18 +59,33 @@ def against_pytorch(name: str, folder: Path) -> list[str]:
     )
 
 
-def on_board(job: tuple[str, str, np.ndarray, Path]) -> str | None:
-    """One model on one core; what does not hold, or None."""
+def beyond_bounds(size: dict, stack_bytes: int) -> list[str]:
+    """What a firmware takes more of than it may: the core's flash, an extents function's flash, the proven stack."""
+    problems = [] if size["core_bytes"] <= CORE_BYTES else [f"the core takes {size['core_bytes']} bytes"]
+    if stack_bytes > size["stack_bytes"]:
+        problems.append(f"{stack_bytes} bytes of stack painted, {size['stack_bytes']} proven")
+    if size["stack_bytes"] > size["declared_stack_bytes"]:
+        problems.append(f"{size['stack_bytes']} bytes of stack proven, {size['declared_stack_bytes']} declared")
+    large = {name: n for name, n in size["functions"].items() if "extents" in name and n > EXTENTS_BYTES}
+    return problems + [f"{name} takes {n} bytes" for name, n in large.items()]
+
+
+def on_board(job: tuple[str, str, np.ndarray, Path]) -> list[str]:
+    """One model on one core; what does not hold."""
     name, target, chosen, folder = job
     work = folder / f"{name}_{target}"
     call("compile", SHARED / "models" / f"{name}_int8_pt2e.pt2", "--target", target, "-o", work)
     np.save(work / "x.npy", np.load(SHARED / "models" / "data" / f"{name}_x.npy")[chosen])
-    for place in ("host", BOARDS[target]):
-        call("run", work, "--input", work / "x.npy", "--output", work / f"{place}.npy", "--raw", "--on", place)
-    host, board = np.load(work / "host.npy"), np.load(work / f"{BOARDS[target]}.npy")
-    different = int((host != board).sum())
-    print(f"{name:<18} {target:<12} {len(chosen)} samples, {board.size} codes, {different} differ", flush=True)
-    return f"{name} on {target}: {different} codes differ from the host" if different else None
+    board = BOARDS[target]
+    for place in ("host", board):
+        options = ("--input", work / "x.npy", "--output", work / f"{place}.npy", "--raw", "--on", place)
+        report = call_json("run", work, *options)
+    different = int((np.load(work / "host.npy") != np.load(work / f"{board}.npy")).sum())
+    print(f"{name:<18} {target:<14} {len(chosen)} samples, {different} codes differ", flush=True)
+    problems = beyond_bounds(call_json("size", work), report["stack_bytes"])
+    if different:
+        problems.append(f"{different} codes differ from the host")
+    return [f"{name} on {target}: {problem}" for problem in problems]
 
 
 def choose(name: str, seed: int, everything: bool) -> np.ndarray:
@@ -90,7 +106,7 @@ def main() -> int:
             for target in BOARDS
             for name in MODELS
         ]
-        problems += [p for p in for_each(on_board, jobs) if p]
+        problems += [p for found in for_each(on_board, jobs) for p in found]
     print(
         "\n".join(problems) if problems else f"{len(MODELS)} models on {len(BOARDS)} cores hold (seed {options.seed})"
     )
