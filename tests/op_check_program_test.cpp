@@ -19,11 +19,6 @@ void writes_behind(const void* params, void* const* operands, Band band) {
   static_cast<int8_t*>(operands[1])[kClampRows * kClampRowBytes] = 1;
 }
 
-void writes_in_front(const void* params, void* const* operands, Band band) {
-  clamp_s8_scalar(params, operands, band);
-  static_cast<int8_t*>(operands[1])[-1] = 1;
-}
-
 void writes_its_input(const void* params, void* const* operands, Band band) {
   clamp_s8_scalar(params, operands, band);
   static_cast<int8_t*>(operands[0])[0] ^= 1;
@@ -70,6 +65,11 @@ TEST(IsolatedRunDeathTest, StopsAtWritesBesideAnOperand) {
   EXPECT_DEATH(run_with(writes_further_in_front, some_input()), "AddressSanitizer");
 }
 #else
+void writes_in_front(const void* params, void* const* operands, Band band) {
+  clamp_s8_scalar(params, operands, band);
+  static_cast<int8_t*>(operands[1])[-1] = 1;
+}
+
 TEST(IsolatedRun, SeesWritesBesideAnOperand) {
   const std::string fault = "step \"clamp_s8_step\" (clamp_s8) wrote beside operand 1";
   EXPECT_EQ(run_with(writes_behind, some_input()).faults.at(0), fault);
