@@ -21,9 +21,13 @@ constexpr const char* kEvalFix = "call model.eval() before torch.export.export";
 
 // --- add, sub ---
 
-/// self + sign * alpha * other, where other is a tensor or a number.
+TensorId operand(Call& call, std::string_view name) {
+  return call.is_number(name) ? call.add_scalar(name, call.real(name)) : call.tensor(name);
+}
+
+/// self + sign * alpha * other, each a tensor or a number.
 void translate_sum(Call& call, double sign) {
-  const TensorId x = call.tensor("self");
+  const TensorId x = operand(call, "self");
   const double factor = sign * call.real("alpha", 1);
   if (!std::isfinite(factor)) call.fail("alpha is infinite");
   if (call.is_number("other"))
@@ -38,9 +42,9 @@ void translate_sub(Call& call) { translate_sum(call, -1); }
 
 /// other - alpha * self.
 void translate_rsub(Call& call) {
-  const double alpha = -call.real("alpha", 1);
-  const TensorId other = call.is_number("other") ? call.add_scalar("other", call.real("other")) : call.tensor("other");
-  call.finish_elementwise(Add{.alpha = alpha}, {other, call.tensor("self")});
+  const double alpha = call.real("alpha", 1);
+  if (!std::isfinite(alpha)) call.fail("alpha is infinite");
+  call.finish_elementwise(Add{.alpha = -alpha}, {operand(call, "other"), operand(call, "self")});
 }
 
 // --- clamps ---

@@ -339,6 +339,17 @@ const @y_other: float32[] = [1]
 %y: float32[2] = add(@y_other, %x) {alpha=-1} "y"
 output %y
 )");
+  // Core ATen's form of 1 - x.
+  expect_graph(import_of(Pt2Writer()
+                             .input("x", {2})
+                             .node("y", "aten.sub.Tensor", {{"self", as_int(1)}, {"other", as_tensor("x")}})
+                             .output("y")),
+               R"(
+input %x: float32[2]
+const @y_self: float32[] = [1]
+%y: float32[2] = add(@y_self, %x) {alpha=-1} "y"
+output %y
+)");
   EXPECT_EQ(one_node({2}, "aten.add.Tensor", {{"other", as_tensor("x")}, {"alpha", as_float(0.5)}}, {2}).nodes[0].op,
             Op(Add{.alpha = 0.5}));
 }
@@ -357,6 +368,16 @@ TEST(Aten, CastsAndCopies) {
                     .output("y"));
   EXPECT_EQ(cast.nodes[0].op, Op(Cast{"float64"}));
   EXPECT_EQ(cast.outputs[0].exported_dtype, DType::kFloat64);
+}
+
+TEST(Aten, OtherFloatsThanFloat32AreNamed) {
+  EXPECT_EQ(import_error(Pt2Writer()
+                             .input("x", {2})
+                             .node("d", "aten.to.dtype", {{"self", as_tensor("x")}, {"dtype", as_dtype(8)}})
+                             .node("y", "aten.relu.default", {{"self", as_tensor("d")}})
+                             .output("y")),
+            "error: relu \"y\": float64 is not supported here: input \"d\" is float64 [2]\n"
+            "  fix: convert it to float32 (or dequantize it) before this operator");
 }
 
 TEST(Aten, TrainingModeIsRefused) {

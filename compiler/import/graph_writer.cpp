@@ -27,12 +27,12 @@ void check_element_types(const Graph& graph, const NewNode& node) {
   if (takes_any_type(node.op)) return;
   for (TensorId id : node.inputs) {
     if (!id.valid() || graph.type(id).dtype == DType::kFloat32) continue;
-    throw UserError(
-        Diagnostic{fmt::format("input {} is not float32 but {}", printable(graph[id].name), to_string(graph.type(id))),
-                   {},
-                   {},
-                   {},
-                   "convert it to float32 (or dequantize it) before this operator"});
+    throw UserError(Diagnostic{fmt::format("{} is not supported here: input \"{}\" is {}",
+                                           dtype_name(graph.type(id).dtype), graph[id].name, to_string(graph.type(id))),
+                               {},
+                               {},
+                               {},
+                               "convert it to float32 (or dequantize it) before this operator"});
   }
 }
 
