@@ -24,7 +24,8 @@ bool extents_of(const AddWalk& w, uint32_t element_bytes, Extents* extents) {
 }
 
 bool add_s8_extents(const void* params, Extents* extents) {
-  return extents_of(static_cast<const AddParams*>(params)->walk, 1, extents);
+  const AddParams& p = *static_cast<const AddParams*>(params);
+  return static_cast<uint32_t>(p.scale.shift) < 32 && extents_of(p.walk, 1, extents);
 }
 
 bool add_f32_extents(const void* params, Extents* extents) {

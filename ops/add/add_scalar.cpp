@@ -6,19 +6,28 @@
 namespace rush {
 namespace {
 
+/// code * multiplier + addend modulo 2^32, since a damaged image may hold any multiplier.
+inline int32_t multiply_add(int32_t code, int32_t multiplier, int32_t addend) {
+  return static_cast<int32_t>(static_cast<uint32_t>(code) * static_cast<uint32_t>(multiplier) +
+                              static_cast<uint32_t>(addend));
+}
+
 inline int8_t code_of(int32_t sum, const AddParams& p) {
   return static_cast<int8_t>(clamp_to(sum >> p.scale.shift, p.range.min, p.range.max));
 }
 
 void add_block(const int8_t* a, const int8_t* b, int8_t* out, const AddParams& p) {
   for (uint32_t i = 0; i < p.walk.block_elements; ++i) {
-    out[i] = code_of(a[i] * p.scale.a_multiplier + (b[i] * p.scale.b_multiplier + p.scale.offset), p);
+    const int32_t from_b = multiply_add(b[i], p.scale.b_multiplier, p.scale.offset);
+    out[i] = code_of(multiply_add(a[i], p.scale.a_multiplier, from_b), p);
   }
 }
 
 void add_one_to_block(const int8_t* a, int32_t b, int8_t* out, const AddParams& p) {
-  const int32_t offset = b * p.scale.b_multiplier + p.scale.offset;
-  for (uint32_t i = 0; i < p.walk.block_elements; ++i) out[i] = code_of(a[i] * p.scale.a_multiplier + offset, p);
+  const int32_t from_b = multiply_add(b, p.scale.b_multiplier, p.scale.offset);
+  for (uint32_t i = 0; i < p.walk.block_elements; ++i) {
+    out[i] = code_of(multiply_add(a[i], p.scale.a_multiplier, from_b), p);
+  }
 }
 
 inline float sum_of(float a, float b, const AddF32Params& p) {
