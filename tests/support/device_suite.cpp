@@ -43,13 +43,12 @@ void append_padded(std::vector<uint8_t>& out, const std::vector<uint8_t>& bytes)
   out.resize(out.size() + padded(static_cast<uint32_t>(bytes.size())) - bytes.size());
 }
 
-/// What all records of a case have in common.
-RecordHeader header_for(const SuiteCase& suite_case) {
+/// What all records have in common that run with the memory of an image.
+RecordHeader header_for(const std::vector<uint8_t>& image) {
   RecordHeader header = {};
   header.magic = kRecordMagic;
-  header.chain_steps = header_of(suite_case.image).max_chain_steps;
-  header.expected_status = static_cast<uint32_t>(suite_case.expected_status);
-  const std::vector<ImageRegion> regions = regions_of(suite_case.image);
+  header.chain_steps = header_of(image).max_chain_steps;
+  const std::vector<ImageRegion> regions = regions_of(image);
   header.region_count = static_cast<uint32_t>(regions.size());
   for (size_t i = 0; i < regions.size(); ++i) header.region_bytes[i] = regions[i].bytes;
   return header;
@@ -78,24 +77,34 @@ void append_to(const std::string& path, const char* data, size_t size) {
   internal_check(file.good(), "cannot write " + path);
 }
 
+void append_to_suite(const std::vector<uint8_t>& like, const std::vector<uint8_t>& records, const std::string& names) {
+  const Isa isa = static_cast<Isa>(header_of(like).isa);
+  const std::string base = std::string(suite_directory()) + "/" + std::string(isa_name(isa));
+  append_to(base + ".suite", reinterpret_cast<const char*>(records.data()), records.size());
+  append_to(base + ".txt", names.data(), names.size());
+}
+
 }  // namespace
 
-bool is_recording() { return suite_directory() != nullptr; }
-
 void record_case(const SuiteCase& suite_case) {
-  if (!is_recording()) return;
-  const RecordHeader common = header_for(suite_case);
-  std::vector<uint8_t> bytes;
+  if (suite_directory() == nullptr) return;
+  const RecordHeader common = header_for(suite_case.image);
+  std::vector<uint8_t> records;
   std::string names;
-  const std::vector<SuiteRun> refused = {SuiteRun{}};
-  for (const SuiteRun& run : suite_case.expected_status == RUSH_OK ? suite_case.runs : refused) {
-    append_record(bytes, common, bytes.empty() ? suite_case.image : std::vector<uint8_t>(), run);
+  for (const SuiteRun& run : suite_case.runs) {
+    append_record(records, common, records.empty() ? suite_case.image : std::vector<uint8_t>(), run);
     names += suite_case.name + "\n";
   }
-  const Isa isa = static_cast<Isa>(header_of(suite_case.image).isa);
-  const std::string base = std::string(suite_directory()) + "/" + std::string(isa_name(isa));
-  append_to(base + ".suite", reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  append_to(base + ".txt", names.data(), names.size());
+  append_to_suite(suite_case.image, records, names);
+}
+
+void record_case(const RefusedCase& refused) {
+  if (suite_directory() == nullptr) return;
+  RecordHeader common = header_for(refused.like);
+  common.expected_status = static_cast<uint32_t>(refused.status);
+  std::vector<uint8_t> records;
+  append_record(records, common, refused.image, {});
+  append_to_suite(refused.like, records, refused.name + "\n");
 }
 
 }  // namespace rush

@@ -22,18 +22,23 @@ struct SuiteRun {
   bool band_by_band = false;
 };
 
-/// An image and its runs, one after the other on one instance. Where rush_open() must refuse it, there are no runs.
+/// An image and its runs, one after the other on one instance.
 struct SuiteCase {
   std::string name;
   std::vector<uint8_t> image;
   std::vector<SuiteRun> runs;
-  rush_status expected_status = RUSH_OK;
 };
 
-bool is_recording();
+/// Bytes that rush_open() must refuse with `status` when it is given the class of cores and the RAM of `like`.
+struct RefusedCase {
+  std::string name;
+  std::vector<uint8_t> image;
+  std::vector<uint8_t> like;
+  rush_status status;
+};
 
-/// Appends the case; does nothing unless a suite is being recorded. The header of an image that must be refused has
-/// to be whole enough to say for which class of cores it is and what RAM it wants.
+/// Appends the case; does nothing unless a suite is being recorded.
 void record_case(const SuiteCase& suite_case);
+void record_case(const RefusedCase& refused);
 
 }  // namespace rush
