@@ -115,9 +115,7 @@ TensorId transposed(Call& call, TensorId matrix) {
   const Node* from = call.writer().producer(matrix);
   const Permute* permute = from ? from->as<Permute>() : nullptr;
   if (permute && permute->axes == std::vector<int64_t>{1, 0}) return from->inputs[0];
-  if (const HostTensor* constant = call.constant(matrix))
-    return call.writer().add_constant(call.writer().graph()[matrix].name + "_t",
-                                      std::make_shared<HostTensor>(permuted(*constant, {1, 0})));
+  if (call.constant(matrix)) return call.transposed_constant(matrix);
   return call.step(Permute{{1, 0}}, {matrix});
 }
 

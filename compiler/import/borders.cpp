@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "compiler/import/aten_map.h"
 #include "ops/identity/identity_op.h"
@@ -70,14 +71,6 @@ Shape memory_shape(const Shape& shape, const std::vector<int>& order) {
   return out;
 }
 
-/// Kernels for maps work on channels-last memory, so that is the order which costs nothing in front of them.
-bool has_spatial_operators(const pt2::Model& model) {
-  return std::ranges::any_of(model.nodes, [](const pt2::NodeRecord& node) {
-    const std::string name = operator_name(node.target);
-    return name.find("conv") != std::string::npos || name.find("pool") != std::string::npos;
-  });
-}
-
 /// The recorded strides; those of a row-major tensor where they depend on a symbol in a way we do not follow.
 Shape strides_of_meta(const Translation& t, const TensorMeta& meta, const Shape& sizes) {
   Shape strides;
@@ -88,7 +81,8 @@ Shape strides_of_meta(const Translation& t, const TensorMeta& meta, const Shape&
 std::vector<int> recorded_order(const Translation& t, const std::string& name, const Shape& sizes) {
   const auto meta = t.model.values.find(name);
   if (meta == t.model.values.end()) return row_major(sizes.size());
-  return dim_order_of(sizes, strides_of_meta(t, meta->second, sizes), has_spatial_operators(t.model));
+  // Kernels for maps work on channels-last memory, so that is the order which costs nothing beside them.
+  return dim_order_of(sizes, strides_of_meta(t, meta->second, sizes), t.spatial);
 }
 
 // --- inputs ---
@@ -203,52 +197,55 @@ void close_output(Translation& t, const OutputSpec& spec, size_t index) {
 
 // --- states ---
 
-const InputSpec* find_buffer(const pt2::Model& model, const std::string& buffer) {
-  const auto it = std::ranges::find_if(model.inputs, [&](const InputSpec& spec) {
-    return spec.kind == InputSpec::Kind::kBuffer && spec.name == buffer;
-  });
-  return it == model.inputs.end() ? nullptr : &*it;
+using Buffers = std::unordered_map<std::string, const InputSpec*>;
+
+/// By the name that the module gives them, as the signature's mutations do.
+Buffers buffers_of(const pt2::Model& model) {
+  Buffers buffers;
+  for (const InputSpec& spec : model.inputs) {
+    if (spec.kind == InputSpec::Kind::kBuffer) buffers.emplace(spec.name, &spec);
+  }
+  return buffers;
 }
 
-/// The buffers that the model writes: as its signature says, or by an in-place operator.
-std::vector<const InputSpec*> mutated_buffers(const Translation& t) {
-  std::vector<const InputSpec*> found;
-  for (const OutputSpec& output : t.model.outputs) {
-    const bool mutation = output.kind == OutputSpec::Kind::kBufferMutation;
-    if (const InputSpec* buffer = mutation ? find_buffer(t.model, output.name) : nullptr) found.push_back(buffer);
-  }
-  for (const pt2::NodeRecord& node : t.model.nodes) {
-    if (!operator_name(node.target).ends_with('_') || node.inputs.empty()) continue;
-    const pt2::Argument& self = node.inputs[0].second;
-    const auto buffer = self.kind == ArgumentKind::kTensor ? t.inputs.find(self.tensors[0]) : t.inputs.end();
-    if (buffer != t.inputs.end() && buffer->second->kind == InputSpec::Kind::kBuffer) found.push_back(buffer->second);
-  }
-  return found;
+const InputSpec* mutated_by(const Buffers& buffers, const OutputSpec& output) {
+  const auto buffer = output.kind == OutputSpec::Kind::kBufferMutation ? buffers.find(output.name) : buffers.end();
+  return buffer == buffers.end() ? nullptr : buffer->second;
+}
+
+/// The buffer that an in-place operator writes.
+const InputSpec* mutated_by(const Translation& t, const pt2::NodeRecord& node) {
+  if (!operator_name(node.target).ends_with('_') || node.inputs.empty()) return nullptr;
+  const pt2::Argument& self = node.inputs[0].second;
+  const auto weight = self.kind == ArgumentKind::kTensor ? t.inputs.find(self.tensors[0]) : t.inputs.end();
+  const bool buffer = weight != t.inputs.end() && weight->second->kind == InputSpec::Kind::kBuffer;
+  return buffer ? weight->second : nullptr;
 }
 
 void open_state(Translation& t, const InputSpec& spec) {
   std::shared_ptr<const HostTensor> initial = t.weights.load(spec);
   const TensorId current = t.writer.add_tensor(spec.name, {initial->dtype(), initial->shape(), {}});
-  t.writer.graph().states.push_back({t.writer.graph()[current].name, current, {}, std::move(initial)});
-  t.states.emplace(spec.graph_name, current);
+  std::vector<State>& states = t.writer.graph().states;
+  t.states.emplace(spec.graph_name, states.size());
+  states.push_back({t.writer.graph()[current].name, current, {}, std::move(initial)});
   t.scope.define(spec.graph_name, tensor_value(current));
 }
 
-/// The graph's name of a state's next value: given by the signature, or what the buffer's name now stands for.
-std::string next_name(const Translation& t, const std::string& graph_name) {
-  for (const OutputSpec& output : t.model.outputs) {
-    const bool mutation = output.kind == OutputSpec::Kind::kBufferMutation;
-    const InputSpec* buffer = mutation ? find_buffer(t.model, output.name) : nullptr;
-    if (buffer && buffer->graph_name == graph_name) return output.argument.tensors[0];
-  }
-  return graph_name;
+void open_state_once(Translation& t, const InputSpec* buffer) {
+  if (!buffer || t.scope.find(buffer->graph_name)) return;
+  if (!collect(t, [&] { open_state(t, *buffer); })) t.scope.define(buffer->graph_name, Value{});
 }
 
-void close_state(Translation& t, State& state, const std::string& graph_name) {
-  const Value* next = t.find(next_name(t, graph_name));
+/// `value` is the graph's name of what the state becomes.
+void close_state(Translation& t, size_t index, const std::string& value) {
+  State& state = t.writer.graph().states[index];
+  const Value* next = t.find(value);
   if (!next || next->kind == Value::Kind::kFailed) return;
-  if (next->kind != Value::Kind::kTensor || t.writer.shape(next->tensor) != t.writer.shape(state.current))
-    fail("state", state.name, "its next value is not a tensor of its shape", "keep the buffer's shape");
+  const TensorType& now = t.writer.graph().type(state.current);
+  const bool fits = next->kind == Value::Kind::kTensor && t.writer.shape(next->tensor) == now.shape &&
+                    t.writer.graph().type(next->tensor).dtype == now.dtype;
+  if (!fits)
+    fail("state", state.name, "its next value is not a tensor of its type and shape", "keep the buffer's shape");
   state.next = computed(t, next->tensor, state.name + "_next");
 }
 
@@ -288,11 +285,10 @@ void open_inputs(Translation& translation) {
 }
 
 void open_states(Translation& translation) {
-  for (const InputSpec* buffer : mutated_buffers(translation)) {
-    if (translation.scope.find(buffer->graph_name)) continue;
-    if (!collect(translation, [&] { open_state(translation, *buffer); }))
-      translation.scope.define(buffer->graph_name, Value{});
-  }
+  const Buffers buffers = buffers_of(translation.model);
+  for (const OutputSpec& output : translation.model.outputs) open_state_once(translation, mutated_by(buffers, output));
+  for (const pt2::NodeRecord& node : translation.model.nodes)
+    open_state_once(translation, mutated_by(translation, node));
 }
 
 void close_outputs(Translation& translation) {
@@ -311,10 +307,16 @@ void close_outputs(Translation& translation) {
 }
 
 void close_states(Translation& translation) {
-  for (const auto& [graph_name, current] : translation.states) {
-    for (State& state : translation.writer.graph().states) {
-      if (state.current == current) collect(translation, [&] { close_state(translation, state, graph_name); });
-    }
+  // Without an entry in the signature, the buffer's own name stands for the value that was written last.
+  std::unordered_map<std::string, std::string> values;
+  const Buffers buffers = buffers_of(translation.model);
+  for (const OutputSpec& output : translation.model.outputs) {
+    if (const InputSpec* buffer = mutated_by(buffers, output))
+      values.emplace(buffer->graph_name, output.argument.tensors[0]);
+  }
+  for (const auto& [graph_name, index] : translation.states) {
+    const auto value = values.find(graph_name);
+    collect(translation, [&] { close_state(translation, index, value == values.end() ? graph_name : value->second); });
   }
 }
 

@@ -221,6 +221,14 @@ double Call::constant_number(std::string_view name) {
   return value->number(0);
 }
 
+TensorId Call::transposed_constant(TensorId id) {
+  TensorId& transposed = translation_.transposes[id];
+  if (!transposed.valid())
+    transposed = writer().add_constant(writer().graph()[id].name + "_t",
+                                       std::make_shared<HostTensor>(permuted(*constant(id), {1, 0})));
+  return transposed;
+}
+
 void Call::ignore(std::initializer_list<std::string_view> names) { used_.insert(names.begin(), names.end()); }
 
 void Call::check_all_used() const {
@@ -277,8 +285,7 @@ void Call::write_back(TensorId id) {
   if (translation_.inputs.contains(target) && !translation_.is_state(target))
     fail(fmt::format("changes \"{}\" in place, which is not a buffer", printable(translation_.inputs.at(target)->name)),
          "register it as a buffer: self.register_buffer(...)");
-  translation_.scope.alias(node_.outputs[0].tensors[0], target);
-  translation_.scope.overwrite(target, id, operator_name(node_.target));
+  translation_.scope.overwrite(target, node_.outputs[0].tensors[0], id, operator_name(node_.target));
 }
 
 void Call::finish_view(Op op, std::string_view argument) {

@@ -41,7 +41,7 @@ class Call {
   DType dtype(std::string_view name);
   /// The value of an argument that is a literal or a constant tensor of one element.
   double constant_number(std::string_view name);
-  const HostTensor* constant(TensorId id) const;
+  const HostTensor* constant(TensorId id) const;  ///< null if it is computed
   /// Arguments that do not change the result here.
   void ignore(std::initializer_list<std::string_view> names);
   void check_all_used() const;
@@ -69,6 +69,7 @@ class Call {
   GraphWriter& writer() { return translation_.writer; }
   TensorId to_map(TensorId line) { return translation_.maps.to_map(line, origin_); }
   bool has_map(TensorId line) const { return translation_.maps.has_map(line); }
+  TensorId transposed_constant(TensorId id);
   TensorId add_scalar(std::string_view suffix, double value);
 
   [[noreturn]] void fail(std::string what, std::string fix = {}) const;

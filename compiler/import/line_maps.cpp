@@ -84,14 +84,14 @@ TensorId LineMaps::remade(const Node& node, TensorId input, TensorId original) {
 }
 
 TensorId LineMaps::reshaped(TensorId id, const Shape& shape, const Origin& origin) {
+  TensorId& known = reshapes_[{id, shape}];
+  if (known.valid()) return known;
   const Tensor tensor = writer_.graph()[id];
-  if (tensor.is_constant()) {
-    const TensorId constant = writer_.add_constant(
-        tensor.name, std::make_shared<HostTensor>(tensor.data->reshaped(shape)), map_quant(tensor.type.quant));
-    writer_.swap_names(constant, id);
-    return constant;
-  }
-  return writer_.append({tensor.name + "_map", Reshape{shape}, {id}, origin});
+  if (!tensor.is_constant()) return known = writer_.append({tensor.name + "_map", Reshape{shape}, {id}, origin});
+  known = writer_.add_constant(tensor.name, std::make_shared<HostTensor>(tensor.data->reshaped(shape)),
+                               map_quant(tensor.type.quant));
+  writer_.swap_names(known, id);
+  return known;
 }
 
 }  // namespace rush

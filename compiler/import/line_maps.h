@@ -30,6 +30,7 @@ class LineMaps {
 
   GraphWriter& writer_;
   std::map<TensorId, TensorId> maps_;
+  std::map<std::pair<TensorId, Shape>, TensorId> reshapes_;
 };
 
 }  // namespace rush

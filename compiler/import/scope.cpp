@@ -10,33 +10,34 @@ Value integer_value(int64_t integer) { return {.kind = Value::Kind::kInteger, .i
 Value unusable_value(std::string reason) { return {.kind = Value::Kind::kUnusable, .reason = std::move(reason)}; }
 
 bool Scope::define(const std::string& name, Value value) {
-  const bool fresh = entries_.emplace(name, Entry{std::move(value), storages_.size()}).second;
-  if (fresh) storages_.push_back({name});
-  return fresh;
+  if (!cell_of_.emplace(name, cells_.size()).second) return false;
+  storages_.push_back({cells_.size()});
+  cells_.push_back({std::move(value), storages_.size() - 1});
+  return true;
 }
 
 const Value* Scope::find(const std::string& name) const {
-  const auto it = entries_.find(name);
-  return it == entries_.end() ? nullptr : &it->second.value;
+  const auto it = cell_of_.find(name);
+  return it == cell_of_.end() ? nullptr : &cells_[it->second].value;
 }
 
 void Scope::alias(const std::string& name, const std::string& base) {
-  const auto from = entries_.find(base), to = entries_.find(name);
-  if (from == entries_.end() || to == entries_.end()) return;
-  to->second.storage = from->second.storage;
-  storages_[from->second.storage].push_back(name);
+  const auto from = cell_of_.find(base), to = cell_of_.find(name);
+  if (from == cell_of_.end() || to == cell_of_.end()) return;
+  cells_[to->second].storage = cells_[from->second].storage;
+  storages_[cells_[from->second].storage].push_back(to->second);
 }
 
-void Scope::overwrite(const std::string& name, TensorId id, const std::string& by) {
-  const auto it = entries_.find(name);
-  if (it == entries_.end()) return;
-  const TensorId old = it->second.value.tensor;
-  for (const std::string& other : storages_[it->second.storage]) {
-    Value& value = entries_.at(other).value;
-    if (value.kind != Value::Kind::kTensor || value.tensor == id) continue;
-    value = value.tensor == old ? tensor_value(id)
-                                : unusable_value("shares its memory with a tensor that " + by + " changed in place");
-  }
+void Scope::overwrite(const std::string& name, const std::string& result, TensorId id, const std::string& by) {
+  const auto target = cell_of_.find(name);
+  if (target == cell_of_.end()) return;
+  const size_t cell = target->second;
+  std::vector<size_t>& views = storages_[cells_[cell].storage];
+  for (size_t view : views)
+    cells_[view].value = unusable_value("shares its memory with a tensor that " + by + " changed in place");
+  views = {cell};
+  cells_[cell].value = tensor_value(id);
+  cell_of_[result] = cell;
 }
 
 }  // namespace rush

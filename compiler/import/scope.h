@@ -33,16 +33,18 @@ class Scope {
   const Value* find(const std::string& name) const;
   /// The two names share memory.
   void alias(const std::string& name, const std::string& base);
-  /// `name` was overwritten with `id` by the operator `by`.
-  void overwrite(const std::string& name, TensorId id, const std::string& by);
+  /// The operator `by` overwrote what `name` stands for with `id`, and calls it `result` as well.
+  void overwrite(const std::string& name, const std::string& result, TensorId id, const std::string& by);
 
  private:
-  struct Entry {
+  /// A tensor in memory under one or more names; tensors in one storage are views of each other.
+  struct Cell {
     Value value;
     size_t storage;
   };
-  std::unordered_map<std::string, Entry> entries_;
-  std::vector<std::vector<std::string>> storages_;  ///< the names in each storage
+  std::unordered_map<std::string, size_t> cell_of_;
+  std::vector<Cell> cells_;
+  std::vector<std::vector<size_t>> storages_;  ///< the cells in each
 };
 
 }  // namespace rush

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/translation.h"
 
-namespace rush {
+#include <algorithm>
 
-Translation::Translation(const pt2::Model& m, Weights& w) : model(m), weights(w) {
+namespace rush {
+namespace {
+
+bool is_spatial(const pt2::NodeRecord& node) {
+  return node.target.find("conv") != std::string::npos || node.target.find("pool") != std::string::npos;
+}
+
+}  // namespace
+
+Translation::Translation(const pt2::Model& m, Weights& w)
+    : model(m), weights(w), spatial(std::ranges::any_of(m.nodes, is_spatial)) {
   for (const pt2::InputSpec& spec : model.inputs) {
     if (spec.kind != pt2::InputSpec::Kind::kUser && !spec.graph_name.empty()) inputs.emplace(spec.graph_name, &spec);
   }

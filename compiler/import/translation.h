@@ -39,7 +39,9 @@ struct Translation {
   Scope scope;
   std::map<std::string, int64_t> symbols;                         ///< the bound batch
   std::unordered_map<std::string, const pt2::InputSpec*> inputs;  ///< weights by graph name
-  std::map<std::string, TensorId> states;                         ///< mutated buffers by graph name: current value
+  std::map<std::string, size_t> states;     ///< mutated buffers by graph name: index in the graph's states
+  std::map<TensorId, TensorId> transposes;  ///< constant matrices that are needed the other way round
+  bool spatial = false;                     ///< the model has convolutions or pools
   UniqueNames output_names;
   std::vector<Diagnostic> errors;
 };

@@ -15,7 +15,8 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "payloads are little-endian");
 
 constexpr uint64_t kMaxConfigBytes = uint64_t{24} << 20;
-constexpr uint64_t kMaxPayloadBytes = uint64_t{256} << 20;
+// For all payloads and the tensors in them, so that no file can exhaust the host's memory.
+constexpr uint64_t kMaxBytes = uint64_t{384} << 20;
 // An expanded tensor (stride 0) may have more elements than its storage, up to this.
 constexpr int64_t kMaxExpandedElements = int64_t{1} << 20;
 
@@ -173,7 +174,8 @@ pt2::Payloads read_config(const ZipArchive& archive, const std::string& entry) {
 Weights::Weights(const ZipArchive& archive, const std::string& model)
     : archive_(archive),
       model_(model),
-      weights_(read_config(archive, fmt::format("data/weights/{}_weights_config.json", model))) {
+      weights_(read_config(archive, fmt::format("data/weights/{}_weights_config.json", model))),
+      budget_(kMaxBytes) {
   const std::string constants = fmt::format("data/constants/{}_constants_config.json", model);
   if (archive.contains(constants)) constants_ = read_config(archive, constants);
 }
@@ -192,12 +194,20 @@ const pt2::Payload& Weights::find(const pt2::InputSpec& spec, std::string& folde
 Weights::Bytes Weights::read(const pt2::InputSpec& spec, const std::string& entry) {
   Bytes& bytes = read_[entry];
   if (bytes) return bytes;
+  spend(spec, archive_.size(entry).value_or(0));
   try {
-    bytes = std::make_shared<const std::vector<uint8_t>>(archive_.read(entry, kMaxPayloadBytes));
+    bytes = std::make_shared<const std::vector<uint8_t>>(archive_.read(entry, kMaxBytes));
   } catch (const UserError& error) {
     Subject{spec}.fail(error.diagnostics()[0].what);
   }
   return bytes;
+}
+
+void Weights::spend(const pt2::InputSpec& spec, uint64_t bytes) {
+  if (bytes > budget_)
+    Subject{spec}.fail(fmt::format("the model's weights need more than {} MiB", kMaxBytes >> 20),
+                       "no microcontroller holds them: make the model smaller");
+  budget_ -= bytes;
 }
 
 std::shared_ptr<const HostTensor> Weights::load(const pt2::InputSpec& spec) {
@@ -212,7 +222,9 @@ std::shared_ptr<const HostTensor> Weights::load(const pt2::InputSpec& spec) {
   check_fits(subject, view, *payload_bytes);
   std::shared_ptr<const HostTensor>& tensor = loaded_[identity_of(entry, view)];
   if (tensor) return tensor;
-  auto fresh = std::make_shared<HostTensor>(dense_tensor(view, *read(spec, entry)));
+  const Bytes storage = read(spec, entry);
+  spend(spec, static_cast<uint64_t>(element_count(view.sizes)) * dtype_bytes(view.dtype));
+  auto fresh = std::make_shared<HostTensor>(dense_tensor(view, *storage));
   check_finite(subject, *fresh);
   tensor = std::move(fresh);
   return tensor;

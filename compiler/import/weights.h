@@ -29,12 +29,14 @@ class Weights {
 
   const pt2::Payload& find(const pt2::InputSpec& spec, std::string& folder) const;
   Bytes read(const pt2::InputSpec& spec, const std::string& entry);
+  void spend(const pt2::InputSpec& spec, uint64_t bytes);
 
   const ZipArchive& archive_;
   std::string model_;
   pt2::Payloads weights_, constants_;
   std::map<std::string, std::shared_ptr<const HostTensor>> loaded_;
   std::map<std::string, Bytes> read_;
+  uint64_t budget_;  ///< bytes that may still be allocated
 };
 
 }  // namespace rush
