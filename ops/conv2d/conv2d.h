@@ -11,9 +11,9 @@
 namespace rush {
 
 /// out[y, x, o] = clamp(requantize(bias[o] + sum w[o, i, j, c] * in[...]) + zero point), taps outside the map being
-/// zero_point. Any sizes >= 1. The channels may be a slice of each map's: pixels are in_pixel and out_pixel bytes apart.
-/// Operands: 0 in, 1 out, 2 weights (conv2d_packing.cpp), 3 a ChannelBlock for every four channels, 4 scratch: two windows,
-/// untouched unless conv2d_gathers(). Only 0 and 1 may overlap, if they are different slices of one map.
+/// zero_point. Any sizes >= 1. The channels may be a slice of each map's: pixels are in_pixel and out_pixel bytes
+/// apart. Operands: 0 in, 1 out, 2 weights (conv2d_packing.cpp), 3 a ChannelBlock for every four channels, 4 scratch:
+/// two windows, untouched unless conv2d_gathers(). Only 0 and 1 may overlap, if they are different slices of one map.
 struct Conv2dParams {
   ConvGeometry geometry;  ///< first in all params structs of convolutions
   uint16_t in_pixel;
@@ -32,9 +32,9 @@ struct Conv2dParams {
 extern const KernelContract conv2d_s8_contract;
 Kernel conv2d_s8_scalar, conv2d_s8_dsp, conv2d_s8_mve;
 
-/// float32, with groups (depthwise too). Sums start at 0 and run over kernel rows, columns, channels, each product rounded; taps
-/// outside the map are skipped; the bias comes last. NaN passes the clamp.
-/// Operands, all 4-byte aligned: 0 in, 1 out, 2 weights [O,kH,kW,C], 3 bias [O].
+/// float32, with groups (depthwise too). Sums start at 0 and run over kernel rows, columns, channels, each product
+/// rounded; taps outside the map are skipped; the bias comes last. NaN passes the clamp. Operands, all 4-byte aligned:
+/// 0 in, 1 out, 2 weights [O,kH,kW,C], 3 bias [O].
 struct Conv2dF32Params {
   ConvGeometry geometry;
   uint16_t groups;

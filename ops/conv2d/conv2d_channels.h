@@ -41,8 +41,10 @@ struct BlockSums {
   uint32_t stride;  ///< bytes between codes
 };
 
-/// Stores the codes of the first `count` channels and moves `out` behind them. Not inlined: one copy serves all kernels.
-inline __attribute__((noinline)) void store_codes(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
+/// Stores the codes of the first `count` channels and moves `out` behind them. Not inlined: one copy serves all
+/// kernels.
+inline __attribute__((noinline)) void store_codes(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums,
+                                                  uint32_t count) {
   RUSH_ROLLED for (uint32_t i = 0; i < count; ++i, sums->out += sums->stride) {
     *sums->out = output_code(block, i, codes, sums->sum[i]);
   }

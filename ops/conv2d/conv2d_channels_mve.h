@@ -25,7 +25,8 @@ inline int32x4_t output_codes(const ChannelBlock& block, const OutputCodes& code
 }
 
 /// As store_codes().
-inline __attribute__((noinline)) void store_codes_mve(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
+inline __attribute__((noinline)) void store_codes_mve(const ChannelBlock& block, const OutputCodes& codes,
+                                                      BlockSums* sums, uint32_t count) {
   const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), sums->stride);
   const int32x4_t code = output_codes(block, codes, vldrwq_s32(sums->sum));
   vstrbq_scatter_offset_p_s32(sums->out, offsets, code, vctp32q(count));

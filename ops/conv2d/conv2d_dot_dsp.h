@@ -44,7 +44,7 @@ inline __attribute__((noinline)) int32_t dot_one_by_one(const int8_t* x, const i
   RUSH_ROLLED for (const int8_t* const end = x + (n & ~3u); x != end; x += 4, w += 4) {
     acc = multiply_accumulate(acc, load_pairs(x), load_pairs(w));
   }
-  RUSH_ROLLED for (uint32_t i = 0; i < (n & 3u); ++i) acc += x[i] * w[i];
+  RUSH_ROLLED for (uint32_t i = 0; i < (n & 3u); ++i) acc = __smlabb(x[i], w[i], acc);
   return acc;
 }
 
@@ -55,7 +55,8 @@ struct DotTile {
 };
 
 /// Adds one segment of two pixels for two outputs; returns the weights' end.
-inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n, const DotTile& tile) {
+inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n,
+                                    const DotTile& tile) {
   int32_t a = tile.first[0], b = tile.first[1], c = tile.second[0], d = tile.second[1];
   RUSH_ROLLED for (const int8_t* const end = x0 + (n & ~3u); x0 != end; x0 += 4, x1 += 4, w += 8) {
     const BytePairs p = load_pairs(x0), q = load_pairs(x1), u = load_pairs(w);
@@ -67,10 +68,10 @@ inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const in
   }
   const uint32_t rest = n & 3u;
   RUSH_ROLLED for (uint32_t i = 0; i < rest; ++i) {
-    a += x0[i] * w[i];
-    b += x0[i] * w[rest + i];
-    c += x1[i] * w[i];
-    d += x1[i] * w[rest + i];
+    a = __smlabb(x0[i], w[i], a);
+    b = __smlabb(x0[i], w[rest + i], b);
+    c = __smlabb(x1[i], w[i], c);
+    d = __smlabb(x1[i], w[rest + i], d);
   }
   tile.first[0] = a;
   tile.first[1] = b;
@@ -80,7 +81,8 @@ inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const in
 }
 
 /// Adds one segment of two pixels for one output, whose weights are in canonical order; returns their end.
-inline const int8_t* dot_two_by_one(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n, const DotTile& tile) {
+inline const int8_t* dot_two_by_one(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n,
+                                    const DotTile& tile) {
   tile.first[0] = dot_one_by_one(x0, w, n, tile.first[0]);
   tile.second[0] = dot_one_by_one(x1, w, n, tile.second[0]);
   return w + n;

@@ -34,7 +34,8 @@ struct DotTile {
 
 /// Adds one segment of two pixels for two outputs; returns the weights' end. Four loads and four multiply-accumulates
 /// a turn keep both units busy.
-inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n, const DotTile& tile) {
+inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n,
+                                    const DotTile& tile) {
   int32_t a = tile.first[0], b = tile.first[1], c = tile.second[0], d = tile.second[1];
   RUSH_ROLLED for (uint32_t i = n >> 4; i != 0; --i) {
     const int8x16_t p = vldrbq_s8(x0), q = vldrbq_s8(x1), u = vldrbq_s8(w), v = vldrbq_s8(w + 16);
@@ -65,7 +66,8 @@ inline const int8_t* dot_two_by_two(const int8_t* x0, const int8_t* x1, const in
 }
 
 /// Adds one segment of two pixels for one output, whose weights are in canonical order; returns their end.
-inline const int8_t* dot_two_by_one(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n, const DotTile& tile) {
+inline const int8_t* dot_two_by_one(const int8_t* x0, const int8_t* x1, const int8_t* w, uint32_t n,
+                                    const DotTile& tile) {
   tile.first[0] = dot_one_by_one(x0, w, n, tile.first[0]);
   tile.second[0] = dot_one_by_one(x1, w, n, tile.second[0]);
   return w + n;

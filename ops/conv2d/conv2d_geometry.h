@@ -21,7 +21,8 @@ struct ConvGeometry {
   uint16_t pad_top, pad_left;
 };
 
-/// Walks rows of a map that are `step` bytes apart. A ring has `limit` bytes; a whole map never comes back to its start.
+/// Walks rows of a map that are `step` bytes apart. A ring has `limit` bytes; a whole map never comes back to its
+/// start.
 struct RowCursor {
   uint32_t offset;
   uint32_t step;
@@ -58,12 +59,15 @@ inline __attribute__((noinline)) uint32_t map_bytes(const Rows& rows, const MapS
 
 /// For extents(): whether the rows and columns that windows read can be computed without overflow.
 inline bool windows_hold(const ConvGeometry& g) {
-  const uint32_t reach =
-      static_cast<uint32_t>(g.out_height) * g.stride_height | static_cast<uint32_t>(g.out_width) * g.stride_width |
-      static_cast<uint32_t>(g.kernel_height) * g.dilation_height | static_cast<uint32_t>(g.kernel_width) * g.dilation_width;
+  const uint32_t reach = static_cast<uint32_t>(g.out_height) * g.stride_height |
+                         static_cast<uint32_t>(g.out_width) * g.stride_width |
+                         static_cast<uint32_t>(g.kernel_height) * g.dilation_height |
+                         static_cast<uint32_t>(g.kernel_width) * g.dilation_width;
   // RowCursor::next comes back once.
   const bool wraps_once = g.in.reciprocal == 0 || g.dilation_height <= g.in.ring_rows;
-  return reach < 1u << 29 && g.stride_height != 0 && g.stride_width != 0 && wraps_once;
+  // Rows of a window are read as kernel_width neighbours: no dilation makes them fewer.
+  const bool advances = g.stride_height != 0 && g.stride_width != 0 && g.dilation_width != 0;
+  return reach < 1u << 29 && wraps_once && advances;
 }
 
 }  // namespace rush

@@ -24,8 +24,9 @@ struct BatchImage {
   uint32_t element_bytes;
 };
 
-/// A step of one image without its family, parameters and constants: operands 0 and 1, rows, how it depends on the input's
-/// rows (unless others write the same map) and its multiply-accumulates. Its params struct begins with a ConvGeometry.
+/// A step of one image without its family, parameters and constants: operands 0 and 1, rows, how it depends on the
+/// input's rows (unless others write the same map) and its multiply-accumulates. Its params struct begins with a
+/// ConvGeometry.
 ProgramStep image_step(const NodeTypes& types, Lowering& lowering, const ConvShape& shape, const BatchImage& image);
 
 }  // namespace rush

@@ -26,8 +26,8 @@ std::optional<std::string> unfit_sizes(const ConvShape& s) {
   if (fits(s.rows) && fits(s.columns) && std::max(s.in_channels(), s.out_channels()) <= kMostFloats &&
       s.rows.kernel * s.columns.kernel <= kMostFloats)
     return std::nullopt;
-  return fmt::format("a convolution of {}x{} maps, {} to {} channels, kernel {}x{} is too large for its kernels", s.rows.in,
-                     s.columns.in, s.in_channels(), s.out_channels(), s.rows.kernel, s.columns.kernel);
+  return fmt::format("a convolution of {}x{} maps, {} to {} channels, kernel {}x{} is too large for its kernels",
+                     s.rows.in, s.columns.in, s.in_channels(), s.out_channels(), s.rows.kernel, s.columns.kernel);
 }
 
 ConvGeometry conv_geometry(const ConvShape& s, uint32_t element_bytes) {
@@ -131,9 +131,9 @@ std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowerin
   for (size_t g = 0; g < static_cast<size_t>(s.groups); ++g) {
     std::vector<uint8_t> channels;
     append_channel_blocks(folded, {g * params.out_channels, 1, params.out_channels}, channels);
-    groups.push_back({lowering.packed(types.node.name + ".weight", family, &params,
-                                      {weight.raw() + g * group_bytes, group_bytes}),
-                      lowering.constant(types.node.name + ".channels", channels, 4)});
+    groups.push_back(
+        {lowering.packed(types.node.name + ".weight", family, &params, {weight.raw() + g * group_bytes, group_bytes}),
+         lowering.constant(types.node.name + ".channels", channels, 4)});
   }
   return groups;
 }
@@ -169,7 +169,8 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
 
 BufferId float_bias(const NodeTypes& types, Lowering& lowering, const ConvShape& s) {
   if (types.has_input(2)) return lowering.buffer(types.node.inputs[2]);
-  return lowering.constant(types.node.name + ".bias", std::vector<uint8_t>(static_cast<size_t>(s.out_channels()) * 4), 4);
+  return lowering.constant(types.node.name + ".bias", std::vector<uint8_t>(static_cast<size_t>(s.out_channels()) * 4),
+                           4);
 }
 
 std::optional<std::string> lower_float(const NodeTypes& types, Lowering& lowering) {

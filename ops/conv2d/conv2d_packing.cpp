@@ -119,8 +119,7 @@ std::string unfit_types(const NodeTypes& types) {
   if (!types.graph[types.node.inputs[1]].is_constant()) return what + " that is computed at run time has no kernel";
   if (weight.quant->axis > 0 || std::ranges::any_of(weight.quant->zero_point, [](int64_t z) { return z != 0; }))
     return what + " that is not symmetric for each output channel has no kernel";
-  if (types.has_input(2) &&
-      (types.input(2).dtype != DType::kInt32 || !types.graph[types.node.inputs[2]].is_constant()))
+  if (types.has_input(2) && (types.input(2).dtype != DType::kInt32 || !types.graph[types.node.inputs[2]].is_constant()))
     return "a bias that is not a constant int32 has no kernel";
   return {};
 }

@@ -46,8 +46,8 @@ struct FoldedChannels {
   bool left_shift() const;  ///< whether some accumulator is shifted left first
 };
 
-/// The output channels of a quantized node with inputs x, weight, bias: the input's zero point folded into the bias, and
-/// proof that no accumulator leaves int32.
+/// The output channels of a quantized node with inputs x, weight, bias: the input's zero point folded into the bias,
+/// and proof that no accumulator leaves int32.
 FoldedChannels fold_channels(const NodeTypes& types);
 
 /// The multiplier of each output channel, s_x * s_w / s_y, or nothing where one is too large.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The obvious convolution. Integers: exact sums of w * (x - zero point), taken modulo 2^32, requantized, clamped. Float:
-// products rounded, summed in the order of the weights, the bias last; other layouts are brought into NHWC first, so
-// that every stage has the same bits.
+// The obvious convolution. Integers: exact sums of w * (x - zero point), taken modulo 2^32, requantized, clamped.
+// Float: products rounded, summed in the order of the weights, the bias last; other layouts are brought into NHWC
+// first, so that every stage has the same bits.
 #include "ops/conv2d/conv2d_ref.h"
 
 #include <algorithm>
@@ -18,18 +18,12 @@ namespace {
 constexpr int64_t kLargest = int64_t{1} << 24;  // of any attribute: keeps products far from overflow
 
 bool all_in(const std::vector<int64_t>& values, size_t count, int64_t least) {
-  return values.size() == count &&
-         std::ranges::all_of(values, [&](int64_t v) { return v >= least && v <= kLargest; });
+  return values.size() == count && std::ranges::all_of(values, [&](int64_t v) { return v >= least && v <= kLargest; });
 }
 
 ConvAxis axis_of(const Conv2d& conv, size_t axis, int64_t in, int64_t kernel) {
-  ConvAxis result{in,
-                  0,
-                  kernel,
-                  conv.stride[axis],
-                  conv.dilation[axis],
-                  conv.padding[2 * axis],
-                  conv.padding[2 * axis + 1]};
+  ConvAxis result{
+      in, 0, kernel, conv.stride[axis], conv.dilation[axis], conv.padding[2 * axis], conv.padding[2 * axis + 1]};
   const int64_t room = in + result.pad + result.pad_after - (kernel - 1) * result.dilation - 1;
   result.out = room < 0 ? 0 : room / result.stride + 1;
   return result;
@@ -132,7 +126,8 @@ ConvShape conv_shape(const NodeTypes& types) {
 
 std::vector<Multiplier> required_multipliers(const NodeTypes& types) {
   const auto multipliers = channel_multipliers(types);
-  if (!multipliers) throw node_error(types, std::string(kScaleTooSmall), "calibrate again: the output's range is too small");
+  if (!multipliers)
+    throw node_error(types, std::string(kScaleTooSmall), "calibrate again: the output's range is too small");
   return *multipliers;
 }
 

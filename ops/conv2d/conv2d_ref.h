@@ -15,7 +15,7 @@ struct ConvAxis {
   int64_t kernel;
   int64_t stride;
   int64_t dilation;
-  int64_t pad;        ///< before the map
+  int64_t pad;  ///< before the map
   int64_t pad_after;
 
   /// The input position of tap i of output o, which may lie outside [0, in).

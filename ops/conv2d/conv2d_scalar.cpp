@@ -37,7 +37,8 @@ struct ScalarConv {
 };
 
 /// One output value: `in` and `w` begin with the channels of its group.
-__attribute__((noinline)) float window_sum_f32(const Conv2dF32Params& p, const float* in, const float* w, WindowOrigin at) {
+__attribute__((noinline)) float window_sum_f32(const Conv2dF32Params& p, const float* in, const float* w,
+                                               WindowOrigin at) {
   const ConvGeometry& g = p.geometry;
   const uint32_t in_channels = static_cast<uint32_t>(p.groups) * p.group_in;
   float sum = 0;
@@ -46,7 +47,8 @@ __attribute__((noinline)) float window_sum_f32(const Conv2dF32Params& p, const f
     RUSH_ROLLED for (int32_t j = 0; j < g.kernel_width; ++j, w += p.group_in) {
       const int32_t x = at.x + j * g.dilation_width;
       if (y < 0 || y >= g.in_height || x < 0 || x >= g.in_width) continue;
-      const float* const pixel = in + row_offset(g.in, static_cast<uint32_t>(y)) / 4 + static_cast<uint32_t>(x) * in_channels;
+      const float* const pixel =
+          in + row_offset(g.in, static_cast<uint32_t>(y)) / 4 + static_cast<uint32_t>(x) * in_channels;
       RUSH_ROLLED for (uint32_t c = 0; c < p.group_in; ++c) sum += pixel[c] * w[c];
     }
   }

@@ -28,12 +28,12 @@ std::string refusal_of(const Graph& graph) {
 }
 
 struct ConvCase {
-  Shape x;                      ///< NHWC
+  Shape x;  ///< NHWC
   int64_t outputs;
   std::vector<int64_t> kernel;
   Conv2d conv = {};
   std::optional<int64_t> zero_point = {};
-  double output_steps = 60;     ///< typical outputs are so many codes from the zero point
+  double output_steps = 60;  ///< typical outputs are so many codes from the zero point
 };
 
 TensorId add_conv(GraphBuilder& b, const ConvCase& c, bool with_bias) {
@@ -66,8 +66,7 @@ void check_float(const std::string& name, const ConvCase& c) {
   Conv2d conv = c.conv;
   conv.layout = "nhwc";
   const TensorId x = b.input(GraphBuilder::float_type(c.x));
-  const TensorId w =
-      b.constant(GraphBuilder::float_type({c.outputs, c.kernel[0], c.kernel[1], c.x[3] / conv.groups}));
+  const TensorId w = b.constant(GraphBuilder::float_type({c.outputs, c.kernel[0], c.kernel[1], c.x[3] / conv.groups}));
   b.output(b.node(conv, {x, w, b.constant(GraphBuilder::float_type({c.outputs}))}));
   b.output(b.node(conv, {x, w}));
   check_op(b.graph(), name, seed);
@@ -243,6 +242,7 @@ TEST(Conv2d, ExtentsRefuseWhatWouldReachOutside) {
   EXPECT_FALSE(change([](auto& p) { p.geometry.in_height = 5; }));
   EXPECT_FALSE(change([](auto& p) { p.geometry.out_height = 4; }));
   EXPECT_FALSE(change([](auto& p) { p.geometry.stride_width = 0; }));
+  EXPECT_FALSE(change([](auto& p) { p.geometry.dilation_width = 0; }));
   EXPECT_FALSE(change([](auto& p) { p.geometry.kernel_height = p.geometry.kernel_width = 0xffff; }));
   EXPECT_FALSE(change([](auto& p) { p.geometry.dilation_height = p.geometry.kernel_height = 0xffff; }));
   EXPECT_FALSE(change([](auto& p) { p.geometry.in.reciprocal = 1 << 13, p.geometry.dilation_height = 5; }));
@@ -250,6 +250,22 @@ TEST(Conv2d, ExtentsRefuseWhatWouldReachOutside) {
 
 TEST(Conv2d, WhateverExtentsAcceptStaysInside) {
   check_contract<Conv2dParams>(conv2d_s8_contract, conv2d_s8_scalar, small_params(), 41);
+  Conv2dParams ring = small_params();
+  ring.geometry.in = {8, 3, 10923};
+  check_contract<Conv2dParams>(conv2d_s8_contract, conv2d_s8_scalar, ring, 44);
+}
+
+TEST(Conv2d, WhateverFloatExtentsAcceptStaysInside) {
+  Conv2dF32Params params = {.geometry = small_params().geometry,
+                            .groups = 1,
+                            .group_in = 2,
+                            .group_out = 3,
+                            .reserved = 0,
+                            .min = -1,
+                            .max = 1};
+  params.geometry.in.row_bytes *= 4;
+  params.geometry.out.row_bytes *= 4;
+  check_contract<Conv2dF32Params>(conv2d_f32_contract, conv2d_f32_scalar, params, 45);
 }
 
 TEST(Conv2d, RefusesWhatHasNoKernel) {
@@ -316,14 +332,14 @@ TEST(Conv2d, IsWhatPyTorchComputes) {
 }
 
 TEST(Conv2d, GroupsAreWhatPyTorchComputes) {
-  EXPECT_THAT(
-      codes_from({.padding = {0, 1, 2, 0}, .dilation = {2, 1}, .groups = 2, .layout = "nhwc"},
-                 {{1, 4, 4, 4}, {6, 2, 3, 2}, 0.05, 100, {0.02, 0.011, 0.03, 0.004, 0.017, 0.009}, {}},
-                 per_tensor(0.9, -20)),
-      testing::ElementsAreArray({-35, -17, -41, -21, -53, -13, -38, -32, 12,  -18, -37, -5,  7,   -10, -80, -21, -28, -29,
-                                 -4,  -35, 15,  -14, -44, -15, -50, -7,  -41, -20, -42, -25, -25, -17, 0,   -17, -41, -11,
-                                 -7,  -17, 7,   -27, -20, -18, -25, -18, -75, -19, -49, -19, -21, -20, -30, -21, -38, -10,
-                                 -29, -21, -39, -23, -6,  -19, -5,  -30, -19, -15, -35, -19, -2,  -17, -62, -24, -12, -8}));
+  EXPECT_THAT(codes_from({.padding = {0, 1, 2, 0}, .dilation = {2, 1}, .groups = 2, .layout = "nhwc"},
+                         {{1, 4, 4, 4}, {6, 2, 3, 2}, 0.05, 100, {0.02, 0.011, 0.03, 0.004, 0.017, 0.009}, {}},
+                         per_tensor(0.9, -20)),
+              testing::ElementsAreArray({-35, -17, -41, -21, -53, -13, -38, -32, 12,  -18, -37, -5,  7,   -10, -80,
+                                         -21, -28, -29, -4,  -35, 15,  -14, -44, -15, -50, -7,  -41, -20, -42, -25,
+                                         -25, -17, 0,   -17, -41, -11, -7,  -17, 7,   -27, -20, -18, -25, -18, -75,
+                                         -19, -49, -19, -21, -20, -30, -21, -38, -10, -29, -21, -39, -23, -6,  -19,
+                                         -5,  -30, -19, -15, -35, -19, -2,  -17, -62, -24, -12, -8}));
 }
 
 TEST(Conv2d, ScalesAboveAQuarterAreWhatPyTorchComputes) {
@@ -341,12 +357,13 @@ TEST(Conv2d, FloatIsWhatPyTorchComputes) {
   for (int64_t i = 0; i < x.size(); ++i) x.as<float>()[i] = static_cast<float>((37 * i + 11) % 256 - 128) / 16;
   for (int64_t i = 0; i < w.size(); ++i) w.as<float>()[i] = static_cast<float>((91 * i + 5) % 256 - 128) / 64;
   const HostTensor bias = make_tensor<float>(DType::kFloat32, {3}, {0.5f, -1.25f, 3.0f});
-  std::vector<float> y = floats_of(evaluate_node(Conv2d{.padding = {1, 1, 1, 1}, .layout = "nhwc"}, {{x}, {w}, {bias}}));
+  std::vector<float> y =
+      floats_of(evaluate_node(Conv2d{.padding = {1, 1, 1, 1}, .layout = "nhwc"}, {{x}, {w}, {bias}}));
   y.resize(18);
-  EXPECT_THAT(y, ElementsAre(10.5126953125f, -12.7919921875f, -0.8466796875f, 0.001953125f, -2.888671875f, 10.970703125f,
-                             -1.876953125f, 2.169921875f, 4.466796875f, -4.255859375f, 16.728515625f, 17.462890625f,
-                             -9.4990234375f, -10.8974609375f, -6.2958984375f, 8.654296875f, -20.080078125f,
-                             -3.564453125f));
+  EXPECT_THAT(
+      y, ElementsAre(10.5126953125f, -12.7919921875f, -0.8466796875f, 0.001953125f, -2.888671875f, 10.970703125f,
+                     -1.876953125f, 2.169921875f, 4.466796875f, -4.255859375f, 16.728515625f, 17.462890625f,
+                     -9.4990234375f, -10.8974609375f, -6.2958984375f, 8.654296875f, -20.080078125f, -3.564453125f));
 }
 
 TEST(Conv2d, LayoutsAgree) {

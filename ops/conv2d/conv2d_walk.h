@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The convolution's walk over its output, written once for all variants. It computes four outputs of Isa::kPixels (1 or 2)
-// neighbouring pixels at a time; Isa is a class with
+// The convolution's walk over its output, written once for all variants. It computes four outputs of Isa::kPixels (1 or
+// 2) neighbouring pixels at a time; Isa is a class with
 //   kPixels
 //   static void copy(int8_t* to, const int8_t* from, uint32_t bytes)
 //   static const int8_t* dot(ConvTile<kPixels>* tile, const int8_t* w)
@@ -19,7 +19,8 @@
 
 namespace rush {
 
-/// Four outputs of one or two pixels. A tile cut to one pixel computes it twice: both windows and both outputs are the same.
+/// Four outputs of one or two pixels. A tile cut to one pixel computes it twice: both windows and both outputs are the
+/// same.
 template <uint32_t kPixels>
 struct ConvTile {
   const int8_t* x[kPixels];  ///< segment s of window i is at x[i] + the cursor's s-th offset

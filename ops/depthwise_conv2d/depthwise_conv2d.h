@@ -10,9 +10,9 @@
 
 namespace rush {
 
-/// out[y, x, c * multiplier + m] = clamp(requantize(bias + sum w[c, m, i, j] * in[..., c]) + zero point), accumulated modulo
-/// 2^32, taps outside the map being zero_point. Any sizes >= 1.
-/// Operands: 0 in, 1 out, 2 weights (depthwise_conv2d_op.cpp), 3 channels: for each m a ChannelBlock for every four c.
+/// out[y, x, c * multiplier + m] = clamp(requantize(bias + sum w[c, m, i, j] * in[..., c]) + zero point), accumulated
+/// modulo 2^32, taps outside the map being zero_point. Any sizes >= 1. Operands: 0 in, 1 out, 2 weights
+/// (depthwise_conv2d_op.cpp), 3 channels: for each m a ChannelBlock for every four c.
 struct DepthwiseConv2dParams {
   ConvGeometry geometry;
   uint16_t channels;

@@ -17,18 +17,18 @@ struct DspDepthwise {
 
   static void dot_four(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
     const ConvGeometry& g = p.geometry;
-    const int32_t step = g.dilation_width * p.channels;
+    const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
     int32_t a = 0, b = 0, c = 0, d = 0;
     RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
       TapCursor at = window_row(p, *tile, i);
       RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left) {
-        const BytePairs x = load_pairs(at.channels(tile->outside)), v = load_pairs(w);
+        const BytePairs x = load_pairs(at.channels(tile->in, tile->outside)), v = load_pairs(w);
         a = __smlabb(x.even, v.even, a);
         b = __smlabb(x.odd, v.odd, b);
         c = __smlatt(x.even, v.even, c);
         d = __smlatt(x.odd, v.odd, d);
         w += 4;
-        at.tap += step;
+        at.offset += step;
         at.column += g.dilation_width;
       }
     }
@@ -38,7 +38,8 @@ struct DspDepthwise {
     tile->sums[3] = d;
   }
 
-  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
+  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile,
+                                                     const int8_t* w) {
     if (tile->width == 4) {
       dot_four(p, tile, w);
     } else {

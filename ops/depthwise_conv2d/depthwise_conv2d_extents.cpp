@@ -20,6 +20,7 @@ bool depthwise_conv2d_s8_extents(const void* params, Extents* extents) {
 
 }  // namespace
 
-const KernelContract depthwise_conv2d_s8_contract = {depthwise_conv2d_s8_extents, sizeof(DepthwiseConv2dParams), 4, 0x02, 0x08};
+const KernelContract depthwise_conv2d_s8_contract = {depthwise_conv2d_s8_extents, sizeof(DepthwiseConv2dParams), 4,
+                                                     0x02, 0x08};
 
 }  // namespace rush

@@ -16,18 +16,19 @@ inline int16x8_t load_channels(const int8_t* from, mve_pred16_t live) { return v
 
 /// `Live` is nothing for a full block, the predicate of its channels for the last one.
 template <class... Live>
-__attribute__((noinline)) const int8_t* dot_block(const DepthwiseConv2dParams& p, DepthwiseTile<8>* tile, const int8_t* w, Live... live) {
+__attribute__((noinline)) const int8_t* dot_block(const DepthwiseConv2dParams& p, DepthwiseTile<8>* tile,
+                                                  const int8_t* w, Live... live) {
   const ConvGeometry& g = p.geometry;
-  const int32_t step = g.dilation_width * p.channels;
+  const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
   int32x4x2_t sums = {{vdupq_n_s32(0), vdupq_n_s32(0)}};
   RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
     TapCursor at = window_row(p, *tile, i);
     RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left) {
-      const int16x8_t x = load_channels(at.channels(tile->outside), live...), v = load_channels(w, live...);
+      const int16x8_t x = load_channels(at.channels(tile->in, tile->outside), live...), v = load_channels(w, live...);
       sums.val[0] = vaddq_s32(sums.val[0], vmullbq_int_s16(x, v));
       sums.val[1] = vaddq_s32(sums.val[1], vmulltq_int_s16(x, v));
       w += tile->width;
-      at.tap += step;
+      at.offset += step;
       at.column += g.dilation_width;
     }
   }

@@ -10,11 +10,11 @@
 namespace rush {
 namespace {
 
-const DepthwiseConv2dParams& params_of(const void* params) { return *static_cast<const DepthwiseConv2dParams*>(params); }
-
-size_t taps(const DepthwiseConv2dParams& p) {
-  return size_t{p.geometry.kernel_height} * p.geometry.kernel_width;
+const DepthwiseConv2dParams& params_of(const void* params) {
+  return *static_cast<const DepthwiseConv2dParams*>(params);
 }
+
+size_t taps(const DepthwiseConv2dParams& p) { return size_t{p.geometry.kernel_height} * p.geometry.kernel_width; }
 
 size_t weight_count(const void* params) {
   const DepthwiseConv2dParams& p = params_of(params);

@@ -13,28 +13,29 @@ struct ScalarDepthwise {
 
   static void dot_four(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
     const ConvGeometry& g = p.geometry;
-    const int32_t step = g.dilation_width * p.channels;
-    int32_t a = 0, b = 0, c = 0, d = 0;
+    const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
+    uint32_t a = 0, b = 0, c = 0, d = 0;
     RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
       TapCursor at = window_row(p, *tile, i);
       RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left) {
-        const int8_t* const x = at.channels(tile->outside);
-        a += x[0] * w[0];
-        b += x[1] * w[1];
-        c += x[2] * w[2];
-        d += x[3] * w[3];
+        const int8_t* const x = at.channels(tile->in, tile->outside);
+        a += wrapping(x[0] * w[0]);
+        b += wrapping(x[1] * w[1]);
+        c += wrapping(x[2] * w[2]);
+        d += wrapping(x[3] * w[3]);
         w += 4;
-        at.tap += step;
+        at.offset += step;
         at.column += g.dilation_width;
       }
     }
-    tile->sums[0] = a;
-    tile->sums[1] = b;
-    tile->sums[2] = c;
-    tile->sums[3] = d;
+    tile->sums[0] = static_cast<int32_t>(a);
+    tile->sums[1] = static_cast<int32_t>(b);
+    tile->sums[2] = static_cast<int32_t>(c);
+    tile->sums[3] = static_cast<int32_t>(d);
   }
 
-  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
+  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile,
+                                                     const int8_t* w) {
     if (tile->width == 4) {
       dot_four(p, tile, w);
     } else {

@@ -101,8 +101,9 @@ TEST(DepthwiseConv2d, RandomGeometry) {
         .dilation = {random.chance(0.3) ? 2 : 1, random.chance(0.3) ? 2 : 1}};
     const int64_t rows = (kernel_rows - 1) * conv.dilation[0] + random.integer(1, 5);
     const int64_t columns = (kernel_columns - 1) * conv.dilation[1] + random.integer(1, 6);
-    check_depthwise("depthwise_random",
-                    {{1, rows, columns, random.integer(2, 20)}, random.integer(1, 2), {kernel_rows, kernel_columns}, conv});
+    check_depthwise(
+        "depthwise_random",
+        {{1, rows, columns, random.integer(2, 20)}, random.integer(1, 2), {kernel_rows, kernel_columns}, conv});
   }
 }
 
@@ -138,6 +139,9 @@ TEST(DepthwiseConv2d, ExtentsAreWhatTheKernelTouches) {
 
 TEST(DepthwiseConv2d, WhateverExtentsAcceptStaysInside) {
   check_contract<DepthwiseConv2dParams>(depthwise_conv2d_s8_contract, depthwise_conv2d_s8_scalar, small_params(), 42);
+  DepthwiseConv2dParams ring = small_params();
+  ring.geometry.in = {12, 3, 10923};
+  check_contract<DepthwiseConv2dParams>(depthwise_conv2d_s8_contract, depthwise_conv2d_s8_scalar, ring, 46);
 }
 
 // PyTorch's: dequantize, pad, conv2d in float64, clamp, quantize. Element i of x is (37 i + 11) mod 256 - 128, of w
@@ -153,11 +157,12 @@ TEST(DepthwiseConv2d, IsWhatPyTorchComputes) {
       {make_tensor<int32_t>(DType::kInt32, {6}, {10, -20, 3000, -400, 5000, 66}), std::nullopt}};
   const Conv2d conv{.padding = {1, 1, 1, 1}, .groups = 3, .layout = "nhwc", .min = 0, .max = 60};
   EXPECT_THAT(codes_of(evaluate_node(conv, inputs, per_tensor(0.6, -128))),
-              testing::ElementsAreArray(
-                  {-99,  -128, -128, -128, -128, -121, -115, -108, -72,  -128, -107, -128, -128, -128, -103, -126, -114, -128,
-                   -104, -100, -126, -128, -128, -120, -128, -119, -92,  -128, -89,  -128, -128, -128, -88,  -128, -119, -128,
-                   -110, -109, -128, -128, -128, -121, -128, -128, -128, -126, -94,  -128, -128, -128, -57,  -128, -120, -128,
-                   -128, -113, -123, -125, -128, -124, -128, -117, -128, -128, -117, -128, -128, -126, -75,  -128, -119, -128}));
+              testing::ElementsAreArray({-99,  -128, -128, -128, -128, -121, -115, -108, -72,  -128, -107, -128,
+                                         -128, -128, -103, -126, -114, -128, -104, -100, -126, -128, -128, -120,
+                                         -128, -119, -92,  -128, -89,  -128, -128, -128, -88,  -128, -119, -128,
+                                         -110, -109, -128, -128, -128, -121, -128, -128, -128, -126, -94,  -128,
+                                         -128, -128, -57,  -128, -120, -128, -128, -113, -123, -125, -128, -124,
+                                         -128, -117, -128, -128, -117, -128, -128, -126, -75,  -128, -119, -128}));
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct DepthwiseTile {
 
 /// Stores a tile's codes, four channels at a time; returns what follows its blocks.
 template <class Isa>
-const ChannelBlock* store_tile(const OutputCodes& codes, const DepthwiseTile<Isa::kWidest>& tile, const ChannelBlock* block, BlockSums* sums) {
+const ChannelBlock* store_tile(const OutputCodes& codes, const DepthwiseTile<Isa::kWidest>& tile,
+                               const ChannelBlock* block, BlockSums* sums) {
   RUSH_ROLLED for (uint32_t c = 0; c < tile.width; c += 4) {
     memcpy(sums->sum, tile.sums + c, 16);
     Isa::store(*block++, codes, sums, tile.width - c < 4 ? tile.width - c : 4);
@@ -39,7 +40,8 @@ const ChannelBlock* store_tile(const OutputCodes& codes, const DepthwiseTile<Isa
 
 /// All outputs of a pixel.
 template <class Isa>
-void walk_channels(const DepthwiseConv2dParams& p, void* const* operands, int8_t* out, DepthwiseTile<Isa::kWidest>* tile) {
+void walk_channels(const DepthwiseConv2dParams& p, void* const* operands, int8_t* out,
+                   DepthwiseTile<Isa::kWidest>* tile) {
   const int8_t* w = static_cast<const int8_t*>(operands[2]);
   const ChannelBlock* block = static_cast<const ChannelBlock*>(operands[3]);
   BlockSums sums;
@@ -67,29 +69,31 @@ void walk_depthwise(const DepthwiseConv2dParams& p, void* const* operands, Band 
     tile.x = -static_cast<int32_t>(g.pad_left);
     RUSH_ROLLED for (uint32_t left = g.out_width; left != 0; --left) {
       walk_channels<Isa>(p, operands, out, &tile);
-      out += p.channels * p.multiplier;
+      out += static_cast<uint32_t>(p.channels) * p.multiplier;
       tile.x += g.stride_width;
     }
   }
 }
 
-/// Down the rows of a window, from left to right: where each tap's channels are.
+/// From left to right along a row of a window. Offsets are modulo 2^32: those of taps inside the map are right.
 struct TapCursor {
-  const int8_t* tap;
-  int32_t column;
+  uint32_t offset;
+  uint32_t column;
   uint32_t columns;  ///< of the map; 0 in a row outside of it
 
-  /// The channels, or `outside` if the tap lies outside the map.
-  const int8_t* channels(const int8_t* outside) const { return static_cast<uint32_t>(column) < columns ? tap : outside; }
+  /// The tap's channels in `in`, or `outside` if it lies outside the map.
+  const int8_t* channels(const int8_t* in, const int8_t* outside) const {
+    return column < columns ? in + offset : outside;
+  }
 };
 
 /// Where row i of a tile's window begins.
 template <uint32_t kWidest>
 TapCursor window_row(const DepthwiseConv2dParams& p, const DepthwiseTile<kWidest>& tile, uint32_t i) {
   const ConvGeometry& g = p.geometry;
-  const uint32_t y = static_cast<uint32_t>(tile.y) + i * g.dilation_height;
-  if (y >= g.in_height) return {tile.outside, tile.x, 0};
-  return {tile.in + row_offset(g.in, y) + tile.x * p.channels, tile.x, g.in_width};
+  const uint32_t y = static_cast<uint32_t>(tile.y) + i * g.dilation_height, x = static_cast<uint32_t>(tile.x);
+  if (y >= g.in_height) return {0, x, 0};
+  return {row_offset(g.in, y) + x * p.channels, x, g.in_width};
 }
 
 }  // namespace rush

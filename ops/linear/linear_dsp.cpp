@@ -20,10 +20,10 @@ const int8_t* dot_four(const int8_t* x, const int8_t* w, uint32_t n, int32_t* su
   const uint32_t rest = n & 3u;
   RUSH_ROLLED for (uint32_t i = 0; i < rest; ++i, ++w) {
     const int32_t v = x[i];
-    a += v * w[0];
-    b += v * w[rest];
-    c += v * w[2 * rest];
-    d += v * w[3 * rest];
+    a = __smlabb(v, w[0], a);
+    b = __smlabb(v, w[rest], b);
+    c = __smlabb(v, w[2 * rest], c);
+    d = __smlabb(v, w[3 * rest], d);
   }
   sums[0] = a;
   sums[1] = b;

@@ -23,7 +23,8 @@ struct LinearShape {
 
 LinearShape linear_shape(const NodeTypes& types) {
   const Shape &x = types.input(0).shape, &weight = types.input(1).shape;
-  if (x.empty() || weight.size() != 2) throw damaged_node(types, "the weight must have two axes, the input at least one");
+  if (x.empty() || weight.size() != 2)
+    throw damaged_node(types, "the weight must have two axes, the input at least one");
   if (x.back() != weight[1] || weight[0] < 1 || weight[1] < 1)
     throw damaged_node(types, "the weight's second axis is not the input's last");
   if (types.has_input(2) && types.input(2).shape != Shape{weight[0]})
@@ -57,9 +58,7 @@ HostTensor evaluate_float(const NodeTypes& types, const Tensors& inputs) {
     float sum = 0;
     for (int64_t k = 0; k < s.features; ++k) sum += x[k] * weight[k];
     sum += types.has_input(2) ? inputs[2]->as<float>()[o] : 0.0f;
-    return sum < linear.min   ? static_cast<float>(linear.min)
-           : sum > linear.max ? static_cast<float>(linear.max)
-                              : sum;
+    return sum < linear.min ? static_cast<float>(linear.min) : sum > linear.max ? static_cast<float>(linear.max) : sum;
   });
 }
 
@@ -123,9 +122,9 @@ std::optional<std::string> lower_float(const NodeTypes& types, Lowering& lowerin
   auto params = linear_params<LinearF32Params>(types, 4);
   params.min = static_cast<float>(linear.min);
   params.max = static_cast<float>(linear.max);
-  const BufferId bias = types.has_input(2)
-                            ? lowering.buffer(types.node.inputs[2])
-                            : lowering.constant(types.node.name + ".bias", std::vector<uint8_t>(params.out_features * 4), 4);
+  const BufferId bias = types.has_input(2) ? lowering.buffer(types.node.inputs[2])
+                                           : lowering.constant(types.node.name + ".bias",
+                                                               std::vector<uint8_t>(params.out_features * 4), 4);
   ProgramStep step = linear_step(types, lowering, params);
   step.family = find_kernel_family("linear_f32");
   step.operands.insert(step.operands.end(), {{lowering.buffer(types.node.inputs[1])}, {bias}});
@@ -145,9 +144,10 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
   ProgramStep step = linear_step(types, lowering, params);
   step.family = find_kernel_family("linear_s8");
-  step.operands.insert(step.operands.end(), {{lowering.packed(types.node.name + ".weight", *step.family, &params,
-                                                              {weight.raw(), weight.bytes()})},
-                                             {lowering.constant(types.node.name + ".channels", channels, 4)}});
+  step.operands.insert(
+      step.operands.end(),
+      {{lowering.packed(types.node.name + ".weight", *step.family, &params, {weight.raw(), weight.bytes()})},
+       {lowering.constant(types.node.name + ".channels", channels, 4)}});
   lowering.emit(std::move(step));
   return std::nullopt;
 }

@@ -91,6 +91,15 @@ TEST(Linear, ExtentsAreWhatTheKernelTouches) {
 
 TEST(Linear, WhateverExtentsAcceptStaysInside) {
   check_contract<LinearParams>(linear_s8_contract, linear_s8_scalar, small_params(), 43);
+  const LinearF32Params floats = {.in = {48, 2, 0},
+                                  .out = {32, 2, 0},
+                                  .rows = 2,
+                                  .positions = 4,
+                                  .in_features = 3,
+                                  .out_features = 2,
+                                  .min = -1,
+                                  .max = 1};
+  check_contract<LinearF32Params>(linear_f32_contract, linear_f32_scalar, floats, 47);
 }
 
 // From here on the expected values are PyTorch's: dequantize, linear in float64, clamp, quantize. Element i of x is

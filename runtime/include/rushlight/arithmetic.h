@@ -32,23 +32,27 @@ inline int32_t multiply_high(int32_t a, int32_t b) {
 inline int32_t multiply_high(int32_t a, int32_t b) { return static_cast<int32_t>((static_cast<int64_t>(a) * b) >> 32); }
 #endif
 
+// A damaged image may hold any multiplier and shift: the functions below are defined, if of no use, for all of them.
+
 /// acc << left, saturated to int32; 0 <= left <= 31.
 inline int32_t saturating_shift_left(int32_t acc, int32_t left) {
-  const int32_t limit = INT32_MAX >> left;
+  const uint32_t bits = static_cast<uint32_t>(left) & 31u;
+  const int32_t limit = INT32_MAX >> bits;
   if (acc > limit) return INT32_MAX;
   if (acc < -limit - 1) return INT32_MIN;
-  return static_cast<int32_t>(static_cast<uint32_t>(acc) << left);
+  return static_cast<int32_t>(static_cast<uint32_t>(acc) << bits);
 }
 
 /// acc * multiplier / 2^(32 + shift), rounded once, half up. 2^30 <= multiplier < 2^31, 1 <= shift <= 31.
 inline int32_t requantize(int32_t acc, int32_t multiplier, int32_t shift) {
-  return (multiply_high(acc, multiplier) + (int32_t(1) << (shift - 1))) >> shift;
+  const uint32_t bits = static_cast<uint32_t>(shift) & 31u, half = (uint32_t(1) << bits) >> 1;
+  return static_cast<int32_t>(static_cast<uint32_t>(multiply_high(acc, multiplier)) + half) >> bits;
 }
 
 /// As requantize, for any shift in [-30, 31]: shift < 1 first shifts acc left by 1 - shift, saturating.
 inline int32_t requantize_any(int32_t acc, int32_t multiplier, int32_t shift) {
   if (shift >= 1) return requantize(acc, multiplier, shift);
-  return requantize(saturating_shift_left(acc, 1 - shift), multiplier, 1);
+  return requantize(saturating_shift_left(acc, static_cast<int32_t>(1u - static_cast<uint32_t>(shift))), multiplier, 1);
 }
 
 }  // namespace rush
