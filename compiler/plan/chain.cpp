@@ -41,6 +41,7 @@ class ChainMaker {
   }
 
   void make() {
+    require_single_chains();
     find_edges();
     make_rings(rows_needed());
     replace_chains();
@@ -54,8 +55,15 @@ class ChainMaker {
     return id;
   }
 
+  /// Steps are chained where the user asked for it, so what cannot be is theirs to mend.
   void refuse(size_t place, const std::string& why) const {
-    throw InternalError("make_chain: step \"" + step(place).name + "\" " + why);
+    const ProgramStep& refused = step(place);
+    throw UserError(
+        {.what = "cannot run band by band: " + why,
+         .op = std::string(refused.family->op),
+         .origin = {refused.origin.layer.empty() ? refused.name : refused.origin.layer, refused.origin.source},
+         .details = {},
+         .fix = "stream only layers before it, or only layers behind it"});
   }
 
   Rows rows_of(const Use& use) const {
@@ -67,6 +75,14 @@ class ChainMaker {
   bool has_rows(const Use& use) const {
     const std::vector<int>& fields = step(use.place).rows_field;
     return use.operand < fields.size() && fields[use.operand] >= 0;
+  }
+
+  void require_single_chains() const {
+    for (const Chain& chain : program_.chains) {
+      const auto first = static_cast<size_t>(chain.first_step), end = first + static_cast<size_t>(chain.step_count);
+      if (chain.step_count > 1 && first < first_ + count_ && first_ < end)
+        refuse(std::max(first, first_) - first_, "it is streamed with other layers already");
+    }
   }
 
   /// Each operand of a step of the chain that lies in the buffer or a view of it.
@@ -85,7 +101,7 @@ class ChainMaker {
     for (const RowDependency& dependency : step(use.place).row_dependencies) {
       if (dependency.operand == static_cast<int>(use.operand) && dependency.span > 0) return dependency;
     }
-    refuse(use.place, "does not say which rows it needs of a map made in the same chain");
+    refuse(use.place, "it needs all of its input at once");
     return {};
   }
 
@@ -97,7 +113,7 @@ class ChainMaker {
     }
     for (size_t place = 0; place < count_; ++place) {
       const auto producers = std::ranges::count(edges_, place, &Edge::consumer);
-      if (producers > 2) refuse(place, "reads more than two maps of its chain");
+      if (producers > 2) refuse(place, "it reads more than two maps that are streamed too");
       if (producers == 0 && place > 0) pace(place);
     }
   }
@@ -111,12 +127,13 @@ class ChainMaker {
   void add_edges(const Use& written) {
     for (const Use& read : uses_of(step(written.place).operands[written.operand].buffer)) {
       if (read.place == written.place || is_written(step(read.place), read.operand)) continue;
-      if (read.place < written.place) refuse(written.place, "overwrites a map that an earlier step of its chain reads");
-      if (!has_rows(written)) refuse(written.place, "does not write its map row by row");
-      if (!has_rows(read)) refuse(read.place, "does not read its map row by row");
+      internal_check(read.place > written.place,
+                     "make_chain: \"" + step(written.place).name + "\" overwrites a map of its chain");
+      if (!has_rows(written)) refuse(written.place, "it does not make its output row by row");
+      if (!has_rows(read)) refuse(read.place, "it needs all of its input at once");
       const Rows out = rows_of(written), in = rows_of(read);
       if (out.row_bytes != in.row_bytes || out.ring_rows != in.ring_rows || out.ring_rows != step(written.place).rows)
-        refuse(read.place, "sees other rows than the step that makes them");
+        refuse(read.place, "it sees its input in another shape than the layer before it");
       edges_.push_back(
           {written.place, read.place, dependency_of(read), root(step(read.place).operands[read.operand].buffer)});
     }
@@ -160,7 +177,7 @@ class ChainMaker {
       done[place] = end;
     }
     for (size_t place = 0; place < count_; ++place) {
-      if (done[place] != step(place).rows) refuse(place, "can never be ready in its chain");
+      internal_check(done[place] == step(place).rows, "make_chain: \"" + step(place).name + "\" is never ready");
     }
     return needed;
   }
@@ -226,8 +243,6 @@ class ChainMaker {
     internal_check(chains.end() - begin >= static_cast<ptrdiff_t>(count_),
                    "make_chain: no chain begins at the first step");
     const auto end = begin + static_cast<ptrdiff_t>(count_);
-    internal_check(std::all_of(begin, end, [](const Chain& chain) { return chain.step_count == 1; }),
-                   "make_chain: a step belongs to a longer chain already");
     const int index = static_cast<int>(begin - chains.begin());
     begin->step_count = static_cast<int>(count_);
     for (size_t place = 0; place < count_; ++place) begin->links.push_back(link_of(place));

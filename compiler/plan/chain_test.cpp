@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -312,20 +313,44 @@ TEST(Chain, RenumbersTheEntriesBehind) {
   EXPECT_EQ(program.entries[1].first_chain, 1);
 }
 
-TEST(Chain, RefusesStepsThatCannotRunInBands) {
-  const auto chain = [](auto spoil) {
-    Program program;
-    const Map in = add_map(program, 12);
-    add_entry(program, in, add_window(program, add_window(program, in, {}), {3, 1, 1}));
-    spoil(program);
+/// What make_chain() says about two windows, spoiled.
+std::string complaint(const std::function<void(Program&)>& spoil) {
+  Program program;
+  const Map in = add_map(program, 12);
+  add_entry(program, in, add_window(program, add_window(program, in, {}), {3, 1, 1}));
+  program.steps[1].origin = {"features.2", "model.py:41"};
+  spoil(program);
+  try {
     make_chain(program, 0, 2);
-  };
-  EXPECT_NO_THROW(chain([](Program&) {}));
-  EXPECT_THROW(chain([](Program& p) { p.steps[1].row_dependencies.clear(); }), InternalError);
-  EXPECT_THROW(chain([](Program& p) { p.steps[1].row_dependencies[0].span = 0; }), InternalError);
-  EXPECT_THROW(chain([](Program& p) { p.steps[1].rows_field.clear(); }), InternalError);
-  EXPECT_THROW(chain([](Program& p) { p.steps[0].rows_field[2] = -1; }), InternalError);
-  EXPECT_THROW(chain([](Program& p) { p.entries[0].chain_count = 1; }), InternalError);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Chain, NamesTheLayerThatCannotRunInBands) {
+  const std::string whole =
+      "error: window \"features.2\" (model.py:41): cannot run band by band: it needs all of its input at once\n"
+      "  fix: stream only layers before it, or only layers behind it";
+  EXPECT_EQ(complaint([](Program&) {}), "");
+  EXPECT_EQ(complaint([](Program& p) { p.steps[1].row_dependencies.clear(); }), whole);
+  EXPECT_EQ(complaint([](Program& p) { p.steps[1].row_dependencies[0].span = 0; }), whole);
+  EXPECT_EQ(complaint([](Program& p) { p.steps[1].rows_field.clear(); }), whole);
+  EXPECT_EQ(complaint([](Program& p) { p.steps[0].rows_field[2] = -1; }),
+            "error: window \"s0\": cannot run band by band: it does not make its output row by row\n"
+            "  fix: stream only layers before it, or only layers behind it");
+}
+
+TEST(Chain, AStepBelongsToOneChain) {
+  Program program;
+  const Map in = add_map(program, 12);
+  add_entry(program, in, add_window(program, add_window(program, add_window(program, in, {}), {}), {}));
+  make_chain(program, 0, 2);
+  EXPECT_THROW(make_chain(program, 1, 2), UserError);
+}
+
+TEST(Chain, StaysInsideAnEntry) {
+  EXPECT_THROW(complaint([](Program& p) { p.entries[0].chain_count = 1; }), InternalError);
 }
 
 }  // namespace

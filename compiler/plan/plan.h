@@ -44,7 +44,7 @@ PlanSummary describe_plan(const Program& program);
 
 /// Turns the steps [first_step, first_step + step_count), each a chain of its own until now, into one chain that
 /// runs band by band. Maps that nothing else reads become rings of as many rows as the runtime's order of bands
-/// keeps alive. Run it before plan_memory(). Throws InternalError where a step cannot run in bands.
+/// keeps alive. Run it before plan_memory(). Throws a UserError that names the layer which cannot run in bands.
 void make_chain(Program& program, int first_step, int step_count);
 
 }  // namespace rush
