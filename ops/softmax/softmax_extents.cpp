@@ -14,7 +14,8 @@ bool walk_holds(const SoftmaxWalk& w, uint32_t element_bytes) {
 
 bool softmax_s8_extents(const void* params, Extents* extents) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
-  if (p.shift < 1 || p.shift > 31 || !walk_holds(p.walk, 1)) return false;
+  if (p.shift < 1 || p.shift > 31 || static_cast<uint32_t>(p.zero_point) + 128u > 255u) return false;
+  if (!walk_holds(p.walk, 1)) return false;
   extents->bytes[0] = rows_bytes(p.walk.in);
   extents->bytes[1] = kSoftmaxTableEntries * sizeof(int32_t);
   extents->bytes[2] = rows_bytes(p.walk.out);
