@@ -20,9 +20,15 @@ struct AverageScale {
   uint16_t reserved;
 };
 
+/// a + b modulo 2^32: a damaged image may hold any numbers.
+inline int32_t sum_of(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+
 inline int32_t mean_of(int32_t sum, const AverageScale& s) {
   const uint32_t biased = static_cast<uint32_t>(sum) + static_cast<uint32_t>(s.bias);
-  return (multiply_high(static_cast<int32_t>(biased << (s.left & 31)), s.multiplier) + s.round) >> (s.shift & 31);
+  const int32_t high = multiply_high(static_cast<int32_t>(biased << (s.left & 31)), s.multiplier);
+  return sum_of(high, s.round) >> (s.shift & 31);
 }
 
 /// The sum over a window in one channel. row_at(r) is where the r-th row of taps begins. Windows are small: unrolled

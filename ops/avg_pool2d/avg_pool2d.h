@@ -12,8 +12,8 @@ namespace rush {
 /// Which positions of one axis count in the divisor: those in [begin, end). A window of this axis counts `least` of
 /// them or more; scales are a table by the counts of rows and columns above their least.
 struct CountedSpan {
-  int32_t begin;
-  int32_t end;
+  int16_t begin;
+  uint16_t end;
   uint16_t least;
   uint16_t reserved;
 };
@@ -68,11 +68,12 @@ inline const AverageScale& scale_of(const AvgPool2dParams& p, const PoolWindow<i
 
 /// What the zero point adds to the sum of a window.
 inline int32_t zero_points_of(const AvgPool2dParams& p, const TapGrid& grid) {
-  return p.zero_point * grid.rows * grid.columns;
+  const uint32_t taps = static_cast<uint32_t>(grid.rows) * static_cast<uint32_t>(grid.columns);
+  return static_cast<int32_t>(static_cast<uint32_t>(p.zero_point) * taps);
 }
 
 inline int8_t code_of(const AvgPool2dParams& p, const AverageScale& scale, int32_t sum) {
-  return static_cast<int8_t>(clamp_to(mean_of(sum, scale) + p.offset, p.range.min, p.range.max));
+  return static_cast<int8_t>(clamp_to(sum_of(mean_of(sum, scale), p.offset), p.range.min, p.range.max));
 }
 
 }  // namespace rush

@@ -29,24 +29,28 @@ std::vector<TensorType> infer(const NodeTypes& types) {
   return {{types.input(0).dtype, geometry_of(types).output_shape(), {}}};
 }
 
-/// The positions of one axis that count in the divisor.
-CountedSpan counted_span(const AvgPool2d& pool, const HostPoolAxis& axis) {
-  constexpr int32_t kEverywhere = 1 << 16;
-  if (pool.divisor != 0) return {-kEverywhere, kEverywhere, 0, 0};
-  if (!pool.count_include_pad) return {0, static_cast<int32_t>(axis.in), 0, 0};
-  return {static_cast<int32_t>(-axis.pad), static_cast<int32_t>(axis.in + axis.pad_after), 0, 0};
+/// The positions [begin, end) of one axis that count in the divisor.
+struct Counted {
+  int64_t begin;
+  int64_t end;
+};
+
+Counted counted_positions(const AvgPool2d& pool, const HostPoolAxis& axis) {
+  if (pool.divisor != 0) return {INT16_MIN, UINT16_MAX};
+  if (!pool.count_include_pad) return {0, axis.in};
+  return {-axis.pad, axis.in + axis.pad_after};
 }
 
 /// How many positions of window i count.
-int64_t host_counted(const HostPoolAxis& axis, const CountedSpan& span, int64_t i) {
+int64_t count_of(const AvgPool2d& pool, const HostPoolAxis& axis, int64_t i) {
+  const Counted positions = counted_positions(pool, axis);
   const int64_t begin = i * axis.stride - axis.pad;
-  return std::min<int64_t>(begin + axis.kernel, span.end) - std::max<int64_t>(begin, span.begin);
+  return std::min(begin + axis.kernel, positions.end) - std::max(begin, positions.begin);
 }
 
 int64_t divisor_of(const AvgPool2d& pool, const PoolGeometry& g, int64_t y, int64_t x) {
   if (pool.divisor != 0) return pool.divisor;
-  return host_counted(g.rows, counted_span(pool, g.rows), y) *
-         host_counted(g.columns, counted_span(pool, g.columns), x);
+  return count_of(pool, g.rows, y) * count_of(pool, g.columns, x);
 }
 
 int8_t code_of(const NodeTypes& types, const int8_t* in, const std::vector<int64_t>& taps, int64_t divisor) {
@@ -77,13 +81,15 @@ std::vector<HostTensor> evaluate(const NodeTypes& types, const Tensors& inputs) 
   return {out};
 }
 
+/// For a geometry that pool_map() takes.
+CountedSpan counted_span(const AvgPool2d& pool, const HostPoolAxis& axis) {
+  const Counted positions = counted_positions(pool, axis);
+  const int64_t least = std::min(count_of(pool, axis, 0), count_of(pool, axis, axis.out - 1));
+  return {static_cast<int16_t>(positions.begin), static_cast<uint16_t>(positions.end), static_cast<uint16_t>(least), 0};
+}
+
 PoolCounts counts_of(const AvgPool2d& pool, const PoolGeometry& g) {
-  const auto with_least = [&](const HostPoolAxis& axis) {
-    CountedSpan span = counted_span(pool, axis);
-    span.least = static_cast<uint16_t>(std::min(host_counted(axis, span, 0), host_counted(axis, span, axis.out - 1)));
-    return span;
-  };
-  return {with_least(g.rows), with_least(g.columns)};
+  return {counted_span(pool, g.rows), counted_span(pool, g.columns)};
 }
 
 /// The divisor of each class of windows, in the order of count_class().

@@ -13,7 +13,8 @@ namespace {
   const int32_t zero_points = zero_points_of(p, window.grid);
   for (int32_t c = 0; c < p.map.channels; ++c) {
     const int32_t sum = sum_taps(window.grid, [&](int32_t r) { return window.row(r) + c; });
-    out[c] = code_of(p, scale, sum - zero_points);
+    // Modulo 2^32: a damaged image may hold any zero point.
+    out[c] = code_of(p, scale, static_cast<int32_t>(static_cast<uint32_t>(sum) - static_cast<uint32_t>(zero_points)));
   }
 }
 

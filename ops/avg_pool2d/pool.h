@@ -85,21 +85,28 @@ inline void each_window(const PoolMap& map, const T* in, T* out, Band band, Visi
   }
 }
 
-/// For extents(): every window begins before the end of the map, and no position leaves 17 bits.
+/// For extents(): every window begins before the end of the map, no position leaves 17 bits, and no tap is read twice.
 inline bool axis_holds(const PoolAxis& a) {
-  if (a.in == 0 || a.out == 0 || a.kernel == 0 || a.stride == 0 || a.dilation == 0) return false;
+  if (a.out == 0 || a.stride == 0 || a.dilation == 0) return false;
   if (static_cast<uint32_t>(a.kernel) * a.dilation > 0x7fffu || a.pad > 0x7fffu || a.in > 0x7fffu) return false;
   return static_cast<uint32_t>(a.out - 1) * a.stride < static_cast<uint32_t>(a.in) + a.pad;
 }
 
-/// Also for extents(): rows and pixels of both maps lie inside what `in` and `out` say. Elements of 1 << element_shift
-/// bytes. axis_holds() keeps both products below 2^32.
-inline bool pool_holds(const PoolMap& map, int32_t element_shift) {
+/// Bytes of a map of rows of row_elements, 1 << element_shift bytes each; 0 if `rows` does not hold them.
+[[gnu::noinline]] inline uint32_t map_bytes(const Rows& rows, uint32_t map_rows, uint32_t row_elements,
+                                            int32_t element_shift) {
+  if (!rows_hold(rows, map_rows) || row_elements > rows.row_bytes >> element_shift) return 0;
+  return rows_bytes(rows);
+}
+
+/// Also for extents(): sets the bytes of in and out, unless one of them does not hold. axis_holds() keeps the elements
+/// of a row below 2^32.
+inline bool pool_extents(const PoolMap& map, int32_t element_shift, uint32_t* in, uint32_t* out) {
   if (!axis_holds(map.rows) || !axis_holds(map.columns)) return false;
-  if (!rows_hold(map.in, map.rows.in) || !rows_hold(map.out, map.rows.out)) return false;
   const uint32_t channels = map.channels;
-  return map.columns.in * channels <= map.in.row_bytes >> element_shift &&
-         map.columns.out * channels <= map.out.row_bytes >> element_shift;
+  *in = map_bytes(map.in, map.rows.in, map.columns.in * channels, element_shift);
+  *out = map_bytes(map.out, map.rows.out, map.columns.out * channels, element_shift);
+  return *in != 0 && *out != 0;
 }
 
 }  // namespace rush

@@ -80,7 +80,8 @@ std::optional<PoolMap> pool_map(const PoolGeometry& geometry, uint32_t element_b
                        .columns = *columns,
                        .channels = static_cast<uint16_t>(geometry.channels),
                        .reserved = 0};
-  return pool_holds(map, element_bytes == 1 ? 0 : 2) ? std::optional(map) : std::nullopt;
+  uint32_t in = 0, out = 0;
+  return pool_extents(map, element_bytes == 1 ? 0 : 2, &in, &out) ? std::optional(map) : std::nullopt;
 }
 
 void emit_pool_steps(const NodeTypes& types, Lowering& lowering, const PoolGeometry& g, ProgramStep step) {

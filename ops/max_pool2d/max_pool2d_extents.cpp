@@ -5,11 +5,8 @@ namespace rush {
 namespace {
 
 bool extents_of(const PoolMap& map, int32_t element_shift, Extents* extents) {
-  if (!pool_holds(map, element_shift)) return false;
-  extents->bytes[0] = rows_bytes(map.in);
-  extents->bytes[1] = rows_bytes(map.out);
   extents->rows = map.rows.out;
-  return true;
+  return pool_extents(map, element_shift, &extents->bytes[0], &extents->bytes[1]);
 }
 
 bool max_pool2d_s8_extents(const void* params, Extents* extents) {
