@@ -4,24 +4,33 @@
 namespace rush {
 namespace {
 
-template <class Params>
-bool extents_of(const Params& p, uint32_t element_bytes, Extents* extents) {
-  const uint32_t row_bytes = saturating_multiply(p.row_elements, element_bytes);
-  if (!rows_hold(p.in, p.rows) || !rows_hold(p.out, p.rows)) return false;
-  if (p.in.row_bytes < row_bytes || p.out.row_bytes < row_bytes) return false;
-  extents->bytes[0] = rows_bytes(p.in);
-  extents->bytes[1] = rows_bytes(p.out);
-  extents->rows = p.rows;
+/// The maps of a step, and how much of each row it touches.
+struct Maps {
+  const Rows& in;
+  const Rows& out;
+  uint32_t rows;
+  uint32_t row_bytes;
+};
+
+// Out of line, so that both families share it.
+__attribute__((noinline)) bool extents_of(const Maps& maps, Extents* extents) {
+  if (!rows_hold(maps.in, maps.rows) || !rows_hold(maps.out, maps.rows)) return false;
+  if (maps.in.row_bytes < maps.row_bytes || maps.out.row_bytes < maps.row_bytes) return false;
+  extents->bytes[0] = rows_bytes(maps.in);
+  extents->bytes[1] = rows_bytes(maps.out);
+  extents->rows = maps.rows;
   return true;
 }
 
 bool clamp_s8_extents(const void* params, Extents* extents) {
-  return extents_of(*static_cast<const ClampParams*>(params), 1, extents);
+  const ClampParams& p = *static_cast<const ClampParams*>(params);
+  return extents_of({p.in, p.out, p.rows, p.row_elements}, extents);
 }
 
 bool clamp_f32_extents(const void* params, Extents* extents) {
   const ClampF32Params& p = *static_cast<const ClampF32Params*>(params);
-  return ((p.in.row_bytes | p.out.row_bytes) & 3u) == 0 && extents_of(p, 4, extents);
+  if (((p.in.row_bytes | p.out.row_bytes) & 3u) != 0) return false;
+  return extents_of({p.in, p.out, p.rows, saturating_multiply(p.row_elements, 4)}, extents);
 }
 
 }  // namespace
