@@ -130,6 +130,14 @@ void bind_input(Translation& t, const InputSpec& spec, size_t index, int64_t bat
   }
 }
 
+/// The model was exported with just this batch.
+bool has_batch(const Translation& t, int64_t batch) {
+  return std::ranges::any_of(t.model.inputs, [&](const InputSpec& spec) {
+    const auto meta = spec.kind == InputSpec::Kind::kUser ? t.model.values.find(spec.graph_name) : t.model.values.end();
+    return meta != t.model.values.end() && !meta->second.sizes.empty() && meta->second.sizes[0].value == batch;
+  });
+}
+
 const TensorMeta& meta_of_input(const Translation& t, const InputSpec& spec) {
   const auto meta = t.model.values.find(spec.graph_name);
   if (meta == t.model.values.end())
@@ -161,17 +169,15 @@ void open_input(Translation& t, const InputSpec& spec) {
 
 // --- outputs ---
 
-std::string text_of_output(size_t index) { return fmt::format("output {}", index); }
-
 /// The tensor of an output; invalid if its node has been reported already.
 TensorId output_tensor(Translation& t, const std::string& name, size_t index) {
   const Value* value = t.find(name);
   if (!value)
-    fail("output", text_of_output(index), fmt::format("\"{}\" is not defined", printable(name)),
+    fail("output", std::to_string(index), fmt::format("\"{}\" is not defined", printable(name)),
          "export the model again");
   if (value->kind == Value::Kind::kFailed) return {};
   if (value->kind == Value::Kind::kUnusable)
-    fail("output", text_of_output(index), fmt::format("\"{}\" {}", printable(name), value->reason),
+    fail("output", std::to_string(index), fmt::format("\"{}\" {}", printable(name), value->reason),
          "use the out-of-place form of the operator (inplace=False)");
   return value->tensor;
 }
@@ -184,7 +190,7 @@ TensorId computed(Translation& t, TensorId id, const std::string& name) {
 void close_output(Translation& t, const OutputSpec& spec, size_t index) {
   if (spec.argument.kind == ArgumentKind::kNone) return;
   if (spec.argument.kind != ArgumentKind::kTensor)
-    fail("output", text_of_output(index), "is not a tensor", "return tensors only from forward()");
+    fail("output", std::to_string(index), "is not a tensor", "return tensors only from forward()");
   const std::string& name = spec.argument.tensors[0];
   TensorId id = output_tensor(t, name, index);
   if (!id.valid()) return;
@@ -270,7 +276,7 @@ void bind_batch(Translation& translation, int64_t batch) {
   for (const InputSpec& spec : translation.model.inputs) {
     if (spec.kind == InputSpec::Kind::kUser) bind_input(translation, spec, index++, batch);
   }
-  if (batch != 1 && translation.symbols.empty() && translation.errors.empty())
+  if (batch != 1 && translation.symbols.empty() && translation.errors.empty() && !has_batch(translation, batch))
     throw UserError(fmt::format("--batch {}: the model was exported with a fixed batch", batch),
                     "export with a dynamic batch: dynamic_shapes={\"x\": {0: torch.export.Dim(\"batch\")}}");
 }

@@ -83,6 +83,7 @@ TEST(Borders, BatchOutsideTheExportedRange) {
             "error: input \"x\": batch 65 is outside the exported range (1 .. 64)\n"
             "  fix: give a batch in that range: --batch N");
   EXPECT_THAT(import_error(batched(), {.batch = 0}), HasSubstr("batch 0 is not positive"));
+  EXPECT_EQ(import_error(Pt2Writer().input("x", {2, 2}).output("x"), {.batch = 2}), "no error");
   EXPECT_THAT(import_error(Pt2Writer().input("x", {1, 2}).output("x"), {.batch = 2}),
               HasSubstr("--batch 2: the model was exported with a fixed batch"));
 }

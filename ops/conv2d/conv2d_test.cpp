@@ -253,6 +253,11 @@ TEST(Conv2d, WhateverExtentsAcceptStaysInside) {
   Conv2dParams ring = small_params();
   ring.geometry.in = {8, 3, 10923};
   check_contract<Conv2dParams>(conv2d_s8_contract, conv2d_s8_scalar, ring, 44);
+  Conv2dParams pointwise = small_params();
+  pointwise.geometry.kernel_height = pointwise.geometry.kernel_width = 1;
+  pointwise.geometry.out_height = pointwise.geometry.out_width = 4;
+  pointwise.geometry.out = {12, 4, 0};
+  check_contract<Conv2dParams>(conv2d_s8_contract, conv2d_s8_scalar, pointwise, 48);
 }
 
 TEST(Conv2d, WhateverFloatExtentsAcceptStaysInside) {

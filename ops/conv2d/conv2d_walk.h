@@ -74,7 +74,7 @@ inline bool is_dense_pointwise(const Conv2dParams& p) {
   const ConvGeometry& g = p.geometry;
   const uint32_t ones = g.kernel_height | g.kernel_width | g.stride_height | g.stride_width;
   const uint32_t zeros = g.pad_top | g.pad_left | g.in.reciprocal | g.out.reciprocal | p.gather;
-  return ones == 1 && zeros == 0 && g.in_width == g.out_width &&
+  return ones == 1 && zeros == 0 && g.in_height == g.out_height && g.in_width == g.out_width &&
          g.in.row_bytes == static_cast<uint32_t>(p.in_pixel) * g.in_width &&
          g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
 }
