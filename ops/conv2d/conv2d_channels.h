@@ -17,12 +17,16 @@ struct OutputCodes {
   uint8_t left_shift;  ///< 1 if some channel's shift is below 1, so that accumulators must be shifted left first
 };
 
-/// Four output channels as they lie in the image. The input's zero point is folded into the bias.
+/// Four output channels as they lie in the image. The input's zero point is folded into the bias. `scale` is a
+/// multiplier whose low byte is also the shift, negated: a vector of scales is an operand of VMULH and of VRSHL as it
+/// is.
 struct ChannelBlock {
   int32_t bias[4];
-  int32_t multiplier[4];
-  int8_t shift[4];
+  int32_t scale[4];
 };
+
+/// How far a scale shifts right.
+inline int32_t shift_of(int32_t scale) { return -static_cast<int8_t>(scale & 0xff); }
 
 /// Blocks of `channels` channels, the last one padded.
 inline uint32_t channel_blocks(uint32_t channels) { return (channels + 3) >> 2; }
@@ -30,7 +34,7 @@ inline uint32_t channel_blocks(uint32_t channels) { return (channels + 3) >> 2; 
 /// The code of a block's channel `lane` for a sum without its bias.
 inline int8_t output_code(const ChannelBlock& block, uint32_t lane, const OutputCodes& codes, int32_t sum) {
   const int32_t acc = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(block.bias[lane]));
-  const int32_t code = requantize_any(acc, block.multiplier[lane], block.shift[lane]) + codes.zero_point;
+  const int32_t code = requantize_any(acc, block.scale[lane], shift_of(block.scale[lane])) + codes.zero_point;
   return static_cast<int8_t>(clamp_to(code, codes.min, codes.max));
 }
 

@@ -13,14 +13,14 @@ namespace rush {
 /// Codes of a block's four channels for sums without their biases.
 inline int32x4_t output_codes(const ChannelBlock& block, const OutputCodes& codes, int32x4_t sum) {
   int32x4_t acc = vaddq_s32(sum, vldrwq_s32(block.bias));
-  int32x4_t shift = vldrbq_s32(block.shift);
+  const int32x4_t scale = vldrwq_s32(block.scale);
+  int32x4_t shift = scale;
   if (codes.left_shift != 0) {
-    const int32x4_t one = vdupq_n_s32(1);
-    acc = vqshlq_s32(acc, vmaxq_s32(vsubq_s32(one, shift), vdupq_n_s32(0)));
-    shift = vmaxq_s32(shift, one);
+    const int32x4_t left = vmovlbq_s16(vmovlbq_s8(vreinterpretq_s8_s32(scale)));
+    acc = vqshlq_s32(acc, vmaxq_s32(vaddq_n_s32(left, 1), vdupq_n_s32(0)));
+    shift = vminq_s32(left, vdupq_n_s32(-1));
   }
-  const int32x4_t high = vmulhq_s32(acc, vldrwq_s32(block.multiplier));
-  const int32x4_t code = vaddq_n_s32(vrshlq_s32(high, vnegq_s32(shift)), codes.zero_point);
+  const int32x4_t code = vaddq_n_s32(vrshlq_s32(vmulhq_s32(acc, scale), shift), codes.zero_point);
   return vminq_s32(vmaxq_s32(code, vdupq_n_s32(codes.min)), vdupq_n_s32(codes.max));
 }
 

@@ -60,6 +60,14 @@ int64_t canonical_weight(const BlockedWeights& w, size_t i) {
   return static_cast<int64_t>(output * inputs + segment * w.segment + chunk * w.chunk + in_chunk % length);
 }
 
+Multiplier with_shift(const Multiplier& exact) {
+  const int32_t low_byte = -exact.shift & 0xff;
+  const int64_t below = ((exact.multiplier - low_byte) & ~int64_t{0xff}) + low_byte;
+  const int64_t above = below + 0x100;
+  const bool up = below < int64_t{1} << 30 || (above < int64_t{1} << 31 && above - exact.multiplier < exact.multiplier - below);
+  return {static_cast<int32_t>(up ? above : below), exact.shift};
+}
+
 bool FoldedChannels::left_shift() const {
   return std::ranges::any_of(channels, [](const FoldedChannel& c) { return c.multiplier.shift < 1; });
 }
@@ -72,7 +80,7 @@ std::optional<std::vector<Multiplier>> channel_multipliers(const NodeTypes& type
     // Any scale below 2^-64 gives 0 whatever the sum; a product of tiny scales may be 0 itself.
     const auto multiplier = std::isfinite(scale) ? quantize_multiplier(std::max(scale, 0x1p-64)) : std::nullopt;
     if (!multiplier) return std::nullopt;
-    multipliers.push_back(*multiplier);
+    multipliers.push_back(with_shift(*multiplier));
   }
   return multipliers;
 }
@@ -93,12 +101,10 @@ FoldedChannels fold_channels(const NodeTypes& types) {
 void append_channel_blocks(const FoldedChannels& folded, const ChannelSlice& slice, std::vector<uint8_t>& bytes) {
   for (size_t i = 0; i < slice.count; i += 4) {
     ChannelBlock block{};
-    std::ranges::fill(block.shift, int8_t{1});
     for (size_t lane = 0; lane < std::min<size_t>(4, slice.count - i); ++lane) {
       const FoldedChannel& channel = folded.channels.at(slice.first + (i + lane) * slice.step);
       block.bias[lane] = channel.bias;
-      block.multiplier[lane] = channel.multiplier.multiplier;
-      block.shift[lane] = static_cast<int8_t>(channel.multiplier.shift);
+      block.scale[lane] = channel.multiplier.multiplier;
     }
     const std::vector<uint8_t> raw = params_bytes(block);
     bytes.insert(bytes.end(), raw.begin(), raw.end());

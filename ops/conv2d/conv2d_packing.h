@@ -50,7 +50,11 @@ struct FoldedChannels {
 /// and proof that no accumulator leaves int32.
 FoldedChannels fold_channels(const NodeTypes& types);
 
-/// The multiplier of each output channel, s_x * s_w / s_y, or nothing where one is too large.
+/// The nearest multiplier whose low byte is the negated shift.
+Multiplier with_shift(const Multiplier& exact);
+
+/// The multiplier of each output channel, s_x * s_w / s_y, or nothing where one is too large. Its low byte is the
+/// negated shift.
 std::optional<std::vector<Multiplier>> channel_multipliers(const NodeTypes& types);
 
 /// ChannelBlocks of channels `first`, `first + step`, ..., `count` of them.

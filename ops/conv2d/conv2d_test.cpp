@@ -171,6 +171,18 @@ TEST(Conv2d, ReadsOnlyTheRowsThatItDeclares) {
   EXPECT_EQ(program.steps[0].macs, 10u * 4 * 3 * 3 * 2);
 }
 
+TEST(Conv2d, ChannelScaleIsTheNearestMultiplierWhoseLowByteIsTheShift) {
+  for (const double scale : {0.0123, 0.2499999, 0.25, 0.7, 3.0, 0x1p-33, 0x1.fffffep-5, 1e-20}) {
+    const Multiplier exact = *quantize_multiplier(scale), m = with_shift(exact);
+    EXPECT_EQ(m.shift, exact.shift);
+    EXPECT_EQ(shift_of(m.multiplier), exact.shift);
+    EXPECT_GE(m.multiplier, 1 << 30);
+    EXPECT_LE(std::abs(int64_t{m.multiplier} - exact.multiplier), 255) << scale;
+    const bool at_an_end = exact.multiplier < (1 << 30) + 256 || exact.multiplier > INT32_MAX - 256;
+    EXPECT_TRUE(at_an_end || std::abs(int64_t{m.multiplier} - exact.multiplier) <= 128) << scale;
+  }
+}
+
 TEST(Conv2d, PackingPermutesTheWeights) {
   for (const size_t outputs : {1, 2, 3, 4, 7, 8})
     for (const size_t segment : {1, 3, 4, 16, 17, 33})
@@ -219,7 +231,7 @@ TEST(Conv2d, ExtentsAreWhatTheKernelTouches) {
   const Conv2dParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(conv2d_s8_contract.extents(&params, &extents));
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(32, 27, 24, 36, 0));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(32, 27, 24, 32, 0));
   EXPECT_EQ(extents.rows, 3u);
 }
 

@@ -133,7 +133,7 @@ TEST(DepthwiseConv2d, ExtentsAreWhatTheKernelTouches) {
   const DepthwiseConv2dParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(depthwise_conv2d_s8_contract.extents(&params, &extents));
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(48, 36, 36, 72));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(48, 36, 36, 64));
   EXPECT_EQ(extents.rows, 3u);
 }
 

@@ -85,7 +85,7 @@ TEST(Linear, ExtentsAreWhatTheKernelTouches) {
   const LinearParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(linear_s8_contract.extents(&params, &extents));
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(24, 16, 6, 36));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(24, 16, 6, 32));
   EXPECT_EQ(extents.rows, 2u);
 }
 
