@@ -30,8 +30,7 @@ std::string count_or_dash(uint64_t value) { return value == 0 ? "-" : grouped(va
 
 std::string output_of(const LayerRow& row) {
   if (row.outputs.empty()) return "-";
-  return row.ring_rows == 0 ? row.outputs.back()
-                            : fmt::format("{}, ring of {}", row.outputs.back(), row.ring_rows);
+  return row.ring_rows == 0 ? row.outputs.back() : fmt::format("{}, ring of {}", row.outputs.back(), row.ring_rows);
 }
 
 Cells cells_of(const LayerRow& row) {

@@ -64,7 +64,8 @@ Multiplier with_shift(const Multiplier& exact) {
   const int32_t low_byte = -exact.shift & 0xff;
   const int64_t below = ((exact.multiplier - low_byte) & ~int64_t{0xff}) + low_byte;
   const int64_t above = below + 0x100;
-  const bool up = below < int64_t{1} << 30 || (above < int64_t{1} << 31 && above - exact.multiplier < exact.multiplier - below);
+  const bool up =
+      below < int64_t{1} << 30 || (above < int64_t{1} << 31 && above - exact.multiplier < exact.multiplier - below);
   return {static_cast<int32_t>(up ? above : below), exact.shift};
 }
 
