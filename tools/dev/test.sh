@@ -41,7 +41,7 @@ check "command line" $VENV/bin/python tests/system/command_line.py
 check "keyword spotting on the board" $VENV/bin/python examples/keyword_spotting/demo.py
 check "device code under strict compilers" $VENV/bin/python tests/system/strict_compile.py
 if [ -z "$quick" ]; then
-  configure build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DRUSH_SANITIZE=address
+  configure build/asan -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" -DRUSH_SANITIZE=address,undefined
   check "sanitizer build" cmake --build build/asan -j "$JOBS"
   check "unit tests under sanitizers" build/asan/rushlight_tests --gtest_brief=1
   check "broken files under sanitizers" env RUSHLIGHT="$PWD/build/asan/rushlight" $VENV/bin/python tests/system/broken_files.py
