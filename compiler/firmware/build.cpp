@@ -137,7 +137,9 @@ std::vector<Source> kernel_sources(std::span<const uint16_t> ids, Isa isa) {
     const KernelFamily* family = find_kernel_family(id);
     internal_check(family != nullptr, fmt::format("the image names kernel {}, which does not exist", id));
     const std::string folder(family->op);
-    wanted.insert({folder, fmt::format("_{}.cpp", family->variant[static_cast<size_t>(isa)])});
+    const std::string_view variant = family->variant[static_cast<size_t>(isa)];
+    wanted.insert({folder, fmt::format("_{}.cpp", variant)});
+    if (uses_assembly()) wanted.insert({folder, fmt::format("_{}_asm.S", variant)});
     wanted.insert({folder, "_extents.cpp"});
   }
   std::vector<Source> sources;

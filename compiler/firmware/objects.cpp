@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -134,9 +135,19 @@ std::string_view name_of(Part part) {
   return kNames[static_cast<size_t>(part)];
 }
 
+bool uses_assembly() {
+  const char* wanted = std::getenv("RUSHLIGHT_ASSEMBLY");
+  return !wanted || std::string_view(wanted) != "0";
+}
+
 std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler) {
   std::vector<std::string> command = {driver(compiler)};
   append(command, compiler == Compiler::kGcc ? target.gcc_flags : target.clang_flags);
+  if (source.part == Part::kKernel && uses_assembly()) command.push_back("-DRUSH_ASM=1");
+  if (source.path.extension() == ".S") {
+    append(command, {"-Wa,--fatal-warnings", "-c", source.path.string()});
+    return command;
+  }
   append(command, dialect(source.part));
   append(command, {optimisation(source.part, source.path), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
                    "-fno-threadsafe-statics", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",

@@ -36,6 +36,9 @@ struct Object {
 /// Compiles for the target, as many at a time as there are cores. InternalError with the compiler's words if one fails.
 std::vector<Object> compile_objects(std::span<const Source> sources, const Target& target, Compiler compiler);
 
+/// Whether inner loops that have an assembly file are built from it: always, but where RUSHLIGHT_ASSEMBLY is 0.
+bool uses_assembly();
+
 /// The complete command that compiles one source.
 std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler);
 

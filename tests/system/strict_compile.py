@@ -56,6 +56,23 @@ def sources(isa: str) -> list[Path]:
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 
+def assembly(isa: str) -> list[Path]:
+    """Loops in assembly, which take the place of their twins where RUSH_ASM is defined."""
+    return sorted(ROOT.glob(f"ops/*/*_{isa}_asm.S"))
+
+
+def with_assembly(compiler: str, target: dict) -> list[tuple[list[str], list[Path]]]:
+    """Assembles the loops, and compiles the kernels that call them."""
+    loops = assembly(target["isa"])
+    folders = {path.parent for path in loops}
+    callers = [path for folder in sorted(folders) for path in sorted(folder.glob(f"*_{target['isa']}.cpp"))]
+    flags = target[f"{compiler}_flags"]
+    driver = {"gcc": "arm-none-eabi-gcc", "clang": "clang-19"}[compiler]
+    each = [[driver, *flags, "-DRUSH_ASM=1", "-Wa,--fatal-warnings", "-c", "-o", "/dev/null"]] * len(loops)
+    jobs = [(words, [path]) for words, path in zip(each, loops, strict=True)]
+    return [*jobs, (command(compiler, target, "gnu++14", ["-DRUSH_ASM=1"]), callers)] if loops else []
+
+
 def command(compiler: str, target: dict, standard: str, extra: list[str]) -> list[str]:
     if compiler == "gcc":
         head = ["arm-none-eabi-g++", *target["gcc_flags"]]
@@ -106,6 +123,7 @@ def main() -> int:
                 for c in compilers
                 for standard, extra in variants
             ]
+            jobs += [job for c in compilers for job in with_assembly(c, target)]
         problems = [p for p in for_each(check, jobs) if p]
     print("\n".join(problems) if problems else f"{sum(len(files) for _, files in jobs)} compilations without a warning")
     return 1 if problems else 0

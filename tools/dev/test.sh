@@ -35,6 +35,8 @@ for core in cortex-m0:microbit cortex-m0plus:mps2-an385 cortex-m3:mps2-an385 cor
   cortex-m23:mps2-an505 cortex-m33:mps2-an505 cortex-m35p:mps2-an505 cortex-m55:mps3-an547; do
   check "kernels, chains and states on ${core%:*} (${core#*:})" play "${core%:*}" "${core#*:}"
 done
+check "kernels without assembly on cortex-m55 (mps3-an547)" env RUSHLIGHT_ASSEMBLY=0 \
+  $BUILD/rushlight_play "$suites" cortex-m55 mps3-an547 gcc
 check "models on every class of cores" $VENV/bin/python tests/system/models.py "${everything[@]}"
 check "exported cases on the host, M55 and M0" $VENV/bin/python tests/system/cases.py
 check "command line" $VENV/bin/python tests/system/command_line.py
