@@ -16,7 +16,8 @@ firmware::BuildRequest build_request(const std::filesystem::path& directory, con
   return {.directory = directory,
           .target = target,
           .board = load_board(board.empty() ? target.board : board),
-          .compiler = compiler == "clang" ? firmware::Compiler::kClang : firmware::Compiler::kGcc};
+          .compiler = compiler == "clang" ? firmware::Compiler::kClang : firmware::Compiler::kGcc,
+          .opt = firmware::opt_of(directory)};
 }
 
 }  // namespace rush

@@ -3,7 +3,6 @@
 // rushlight compile: a .pt2 file becomes an image and the C++ files that carry it.
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 
 #include "cli/commands.h"
@@ -35,8 +34,7 @@ StreamRequest parse_stream(const std::string& text) {
 }
 
 void compile(Options options) {
-  const std::map<std::string, Opt> opts = {{"balanced", Opt::kBalanced}, {"speed", Opt::kSpeed}, {"size", Opt::kSize}};
-  options.compile.opt = opts.at(options.opt);
+  options.compile.opt = parse_opt(options.opt).value();
   for (const std::string& text : options.stream) options.compile.stream.push_back(parse_stream(text));
   options.compile.labels = options.labels;
   const Compilation compilation = compile_model(options.model, options.compile);

@@ -96,7 +96,8 @@ Graph quantized_stage(Graph graph, const CompileOptions& options) {
 }
 
 Program program_stage(const Graph& quantized, const Target& target, const CompileOptions& options) {
-  Program program = lower_graph(quantized, target.isa, target.name);
+  Program program = lower_graph(quantized, target.isa, target.name, options.opt);
+  program.mhz = target.mhz;
   program.labels = options.labels;
   stream_layers(program, options);
   plan_memory(program);

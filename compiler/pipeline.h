@@ -17,8 +17,6 @@
 
 namespace rush {
 
-enum class Opt { kBalanced, kSpeed, kSize };
-
 /// Two layers between which the maps run through rings of rows instead of existing whole.
 struct StreamRequest {
   std::string first_layer;

@@ -2,6 +2,7 @@
 //
 // Lowering's bookkeeping: tensors become buffers on first mention, equal constants become one.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "ops/op_def.h"
@@ -17,7 +18,17 @@ BufferId append(Program& program, Buffer buffer) {
   return {static_cast<int32_t>(program.buffers.size()) - 1};
 }
 
+constexpr std::array<std::string_view, 3> kOptNames = {"balanced", "speed", "size"};
+
 }  // namespace
+
+std::string_view opt_name(Opt opt) { return kOptNames.at(static_cast<size_t>(opt)); }
+
+std::optional<Opt> parse_opt(std::string_view name) {
+  const auto it = std::ranges::find(kOptNames, name);
+  if (it == kOptNames.end()) return std::nullopt;
+  return static_cast<Opt>(it - kOptNames.begin());
+}
 
 BufferId Lowering::buffer(TensorId id) {
   if (const auto it = buffers_.find(id); it != buffers_.end()) return it->second;

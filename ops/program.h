@@ -20,6 +20,13 @@ namespace rush {
 
 struct KernelFamily;
 
+/// What kernels are chosen for: kSpeed may spend flash on padding and larger code, kSize takes what links least code.
+enum class Opt { kBalanced, kSpeed, kSize };
+
+/// "balanced", "speed", "size".
+std::string_view opt_name(Opt opt);
+std::optional<Opt> parse_opt(std::string_view name);
+
 struct BufferId {
   int32_t index = -1;
   bool valid() const { return index >= 0; }
@@ -117,6 +124,8 @@ struct RegionUse {
 struct Program {
   Isa isa = Isa::kScalar;
   std::string target;
+  Opt opt = Opt::kBalanced;
+  double mhz = 0;  ///< clock that estimates are given for; 0: not known
   std::vector<Buffer> buffers;
   std::vector<ProgramStep> steps;
   std::vector<Chain> chains;       ///< cover the steps in order
@@ -134,6 +143,7 @@ class Lowering {
   Lowering(const Graph& graph, Program& program) : graph_(graph), program_(program) {}
 
   Isa isa() const { return program_.isa; }
+  Opt opt() const { return program_.opt; }
   const Graph& graph() const { return graph_; }
   Program& program() { return program_; }
 

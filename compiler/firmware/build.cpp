@@ -160,13 +160,27 @@ Built build_firmware(const BuildRequest& request) {
   sources.push_back(board_source(Part::kHarness, "harness"));
   sources.push_back(instance(request, facts));
   sources.push_back({Part::kModel, "model", request.directory / "model.cpp", {request.directory, data_root() / "ops"}});
-  const std::vector<Object> objects = compile_objects(sources, request.target, request.compiler);
+  const std::vector<Object> objects = compile_objects(sources, {request.target, request.compiler, request.opt});
   return link_firmware({request.directory, "firmware", request.target, request.board, request.compiler}, objects);
 }
 
+namespace {
+
+nlohmann::json report_of(const fs::path& directory) {
+  const fs::path path = directory / "report.json";
+  auto report = nlohmann::json::parse(fs::exists(path) ? read_file(path) : "", nullptr, false);
+  return report.is_object() ? report : nlohmann::json::object();
+}
+
+}  // namespace
+
+Opt opt_of(const fs::path& directory) {
+  return parse_opt(report_of(directory).value("opt", "balanced")).value_or(Opt::kBalanced);
+}
+
 Target target_of(const fs::path& directory) {
-  const auto report = nlohmann::json::parse(read_file(directory / "report.json"), nullptr, false);
-  if (!report.is_object() || !report.contains("target") || !report["target"].is_string()) {
+  const auto report = report_of(directory);
+  if (!report.contains("target") || !report["target"].is_string()) {
     throw UserError(fmt::format("{} does not say its target", (directory / "report.json").string()),
                     "compile the model again: rushlight compile MODEL.pt2 --target NAME -o DIR");
   }
@@ -185,7 +199,8 @@ Built build_player(const Target& target, const Board& board, Compiler compiler) 
   const fs::path directory = cache_directory() / "players" / board.name;
   fs::create_directories(directory);
   const std::string name = fmt::format("{}-{}", target.name, compiler == Compiler::kGcc ? "gcc" : "clang");
-  return link_firmware({directory, name, target, board, compiler}, compile_objects(sources, target, compiler));
+  return link_firmware({directory, name, target, board, compiler},
+                       compile_objects(sources, {target, compiler, Opt::kBalanced}));
 }
 
 }  // namespace rush::firmware

@@ -9,6 +9,7 @@
 #include "compiler/firmware/image_facts.h"
 #include "compiler/firmware/objects.h"
 #include "compiler/target/target.h"
+#include "ops/program.h"
 
 namespace rush::firmware {
 
@@ -17,6 +18,7 @@ struct BuildRequest {
   Target target;
   Board board;
   Compiler compiler = Compiler::kGcc;
+  Opt opt = Opt::kBalanced;  ///< kSize: kernels compiled for size too
 };
 
 /// Everything about a firmware lies beside its ELF: firmware.elf, firmware.map, firmware.stamp.
@@ -31,6 +33,9 @@ Built build_firmware(const BuildRequest& request);
 
 /// The target that a directory was compiled for, from its report.json.
 Target target_of(const std::filesystem::path& directory);
+
+/// What its kernels were chosen for, likewise.
+Opt opt_of(const std::filesystem::path& directory);
 
 /// The player firmware (boards/player.cpp) of a target's class, in the cache directory.
 Built build_player(const Target& target, const Board& board, Compiler compiler);

@@ -47,10 +47,10 @@ std::string library_headers() {
                   "install the package libnewlib-arm-none-eabi: apt-get install libnewlib-arm-none-eabi");
 }
 
-/// Kernels for speed, everything else for size.
-std::string optimisation(Part part, const fs::path& path) {
+/// Kernels for speed unless the user asked for size, everything else for size.
+std::string optimisation(Part part, const fs::path& path, Opt opt) {
   const bool kernel = part == Part::kKernel && !path.stem().string().ends_with("_extents");
-  return kernel ? "-O2" : "-Os";
+  return kernel && opt != Opt::kSize ? "-O2" : "-Os";
 }
 
 /// Product code is held to the dialect that users compile it with.
@@ -140,32 +140,32 @@ bool uses_assembly() {
   return !wanted || std::string_view(wanted) != "0";
 }
 
-std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler) {
-  std::vector<std::string> command = {driver(compiler)};
-  append(command, compiler == Compiler::kGcc ? target.gcc_flags : target.clang_flags);
+std::vector<std::string> compile_command(const Source& source, const CompileFor& how) {
+  std::vector<std::string> command = {driver(how.compiler)};
+  append(command, how.compiler == Compiler::kGcc ? how.target.gcc_flags : how.target.clang_flags);
   if (source.part == Part::kKernel && uses_assembly()) command.push_back("-DRUSH_ASM=1");
   if (source.path.extension() == ".S") {
     append(command, {"-Wa,--fatal-warnings", "-c", source.path.string()});
     return command;
   }
   append(command, dialect(source.part));
-  append(command, {optimisation(source.part, source.path), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
+  append(command, {optimisation(source.part, source.path, how.opt), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
                    "-fno-threadsafe-statics", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
                    "-ffunction-sections", "-fdata-sections", "-fstack-usage", "-ffp-contract=off"});
   for (const fs::path& directory : source.includes) append(command, {"-I", directory.string()});
   append(command, {"-I", (data_root() / "runtime/include").string()});
-  if (compiler == Compiler::kClang) append(command, {"-isystem", library_headers()});
+  if (how.compiler == Compiler::kClang) append(command, {"-isystem", library_headers()});
   append(command, {"-c", source.path.string()});
   return command;
 }
 
-std::vector<Object> compile_objects(std::span<const Source> sources, const Target& target, Compiler compiler) {
-  const std::string shared = compiler_version(compiler) + device_headers();
+std::vector<Object> compile_objects(std::span<const Source> sources, const CompileFor& how) {
+  const std::string shared = compiler_version(how.compiler) + device_headers();
   const fs::path cache = cache_directory() / "objects";
   std::vector<Object> objects(sources.size());
   in_parallel(sources.size(), [&](size_t i) {
     const Source& source = sources[i];
-    const std::vector<std::string> command = compile_command(source, target, compiler);
+    const std::vector<std::string> command = compile_command(source, how);
     const std::string key = hash_text(shared + own_headers(source) + command_text(command) + read_file(source.path));
     const fs::path object = cache / key / fmt::format("{}.{}.o", name_of(source.part), source.name);
     if (!fs::exists(object)) compile(command, object);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/target/target.h"
+#include "ops/program.h"
 
 namespace rush::firmware {
 
@@ -28,19 +29,26 @@ struct Source {
   std::vector<std::filesystem::path> includes;  ///< further directories, first the most specific
 };
 
+/// What sources are compiled with and for.
+struct CompileFor {
+  const Target& target;
+  Compiler compiler = Compiler::kGcc;
+  Opt opt = Opt::kBalanced;
+};
+
 struct Object {
   std::filesystem::path path;  ///< .../<part>.<name>.o, its stack usage beside it as .su
   std::string key;             ///< hash of all inputs
 };
 
-/// Compiles for the target, as many at a time as there are cores. InternalError with the compiler's words if one fails.
-std::vector<Object> compile_objects(std::span<const Source> sources, const Target& target, Compiler compiler);
+/// Compiles all sources, as many at a time as there are cores. InternalError with the compiler's words if one fails.
+std::vector<Object> compile_objects(std::span<const Source> sources, const CompileFor& how);
 
 /// Whether inner loops that have an assembly file are built from it: always, but where RUSHLIGHT_ASSEMBLY is 0.
 bool uses_assembly();
 
 /// The complete command that compiles one source.
-std::vector<std::string> compile_command(const Source& source, const Target& target, Compiler compiler);
+std::vector<std::string> compile_command(const Source& source, const CompileFor& how);
 
 /// A hash for cache keys (128 bit, not cryptographic), as hexadecimal digits.
 std::string hash_text(std::string_view text);

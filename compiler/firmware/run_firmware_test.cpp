@@ -170,6 +170,23 @@ TEST_F(Firmware, CostsAreCountedAndRepeatable) {
   EXPECT_EQ(cost_of_inference(m55).profile.instructions, cost.profile.instructions);
 }
 
+TEST_F(Firmware, StepsAddUpToTheInference) {
+  const BuildRequest m4 = request("cortex-m4", "mps2-an386");
+  const std::vector<FunctionCost> steps = cost_of_steps(m4);
+  ASSERT_EQ(steps.size(), 1u);
+  const Profile whole = cost_of_inference(m4).profile;
+  EXPECT_LE(steps[0].instructions, whole.instructions);
+  EXPECT_GT(steps[0].instructions, whole.instructions * 9 / 10);
+  EXPECT_NEAR(steps[0].cycles, whole.cycles, whole.cycles / 10);
+}
+
+TEST_F(Firmware, KernelsForSizeAreCompiledForSize) {
+  BuildRequest m4 = request("cortex-m4", "mps2-an386");
+  build_firmware(m4);
+  m4.opt = Opt::kSize;
+  EXPECT_TRUE(build_firmware(m4).fresh);
+}
+
 TEST_F(Firmware, ImageOfAnotherClassIsRefused) {
   BuildRequest mismatched = request("cortex-m3", "mps3-an547");
   mismatched.target = load_target("cortex-m55");

@@ -11,7 +11,8 @@
 namespace rush {
 
 /// Lowers every node; entry 0, "main", is the inference. A graph with states also gets the entry "init", which
-/// sets them. Throws a UserError with every node that has no kernel on this class of cores.
-Program lower_graph(const Graph& graph, Isa isa, const std::string& target);
+/// sets them. `opt` is what kernels are chosen for. Throws a UserError with every node that has no kernel on this class
+/// of cores.
+Program lower_graph(const Graph& graph, Isa isa, const std::string& target, Opt opt = Opt::kBalanced);
 
 }  // namespace rush
