@@ -39,6 +39,17 @@ rush_status run_steps(rush_context* context, uint32_t entry) {
   return status;
 }
 
+rush_status run_bracketed_steps(rush_context* context, uint32_t entry) {
+  rush_status status = rush_begin(context, entry);
+  if (status != RUSH_OK) return status;
+  do {
+    bench_begin();
+    status = rush_step(context);
+    bench_end();
+  } while (status == RUSH_RUNNING);
+  return status;
+}
+
 }  // namespace
 
 namespace checks {
@@ -57,6 +68,10 @@ bool guard_intact(const uint8_t* guard, uint32_t bytes) {
 __attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive drive) {
   uint32_t* const sp = stack_pointer();
   paint_below(sp);
+  if (drive == Drive::kEachStep) {
+    const rush_status status = run_bracketed_steps(context, entry);
+    return {status, bytes_used_below(sp)};
+  }
   bench_begin();
   const rush_status status = drive == Drive::kRun ? rush_run(context, entry) : run_steps(context, entry);
   bench_end();

@@ -22,8 +22,9 @@ struct Measured {
   uint32_t stack_bytes;  ///< deepest stack below the call
 };
 
-/// One bracketed run of an entry on a freshly painted stack. kSteps runs it band by band.
-enum class Drive { kRun, kSteps };
+/// One bracketed run of an entry on a freshly painted stack. kSteps runs it band by band, kEachStep with a bracket
+/// around every band.
+enum class Drive { kRun, kSteps, kEachStep };
 Measured run(rush_context* context, uint32_t entry, Drive drive);
 
 }  // namespace checks

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Test firmware for one model. Alone it does one inference on a fixed pattern. Started by `rushlight run --on`, with
-// the command line "rushlight INPUT OUTPUT REPORT", it runs every inference in the file INPUT (all inputs of one
-// inference, one behind the other) and writes the outputs in the same way, then what it observed.
+// Test firmware for one model. Alone it does one inference on a fixed pattern; with the command line "rushlight steps"
+// it brackets every step of that inference. Started by `rushlight run --on`, with the command line "rushlight INPUT
+// OUTPUT REPORT", it runs every inference in the file INPUT (all inputs of one inference, one behind the other) and
+// writes the outputs in the same way, then what it observed.
 #include "checks.h"
 #include "instance.h"
 #include "semihosting.h"
@@ -24,20 +25,21 @@ const Instance& instance = rush_instance;
 // The command line, cut into its four words.
 char line[160];
 struct Arguments {
+  bool files;
+  bool steps;
   const char* input;
   const char* output;
   const char* report;
 };
 
-bool is_rushlight(const char* word) {
-  const char* const expected = "rushlight";
+bool is_word(const char* word, const char* expected) {
   uint32_t i = 0;
   while (expected[i] != 0 && word[i] == expected[i]) ++i;
   return expected[i] == 0 && word[i] == 0;
 }
 
-bool parse_arguments(Arguments* arguments) {
-  if (!semihosting::command_line(line, sizeof line)) return false;
+Arguments parse_arguments() {
+  if (!semihosting::command_line(line, sizeof line)) return {false, false, nullptr, nullptr, nullptr};
   const char* words[4] = {line, nullptr, nullptr, nullptr};
   uint32_t count = 1;
   for (char* p = line; *p != 0 && count < 4; ++p) {
@@ -45,8 +47,8 @@ bool parse_arguments(Arguments* arguments) {
     *p = 0;
     words[count++] = p + 1;
   }
-  *arguments = {words[1], words[2], words[3]};
-  return count == 4 && is_rushlight(words[0]);
+  const bool ours = is_word(words[0], "rushlight");
+  return {ours && count == 4, ours && count == 2 && is_word(words[1], "steps"), words[1], words[2], words[3]};
 }
 
 void fill_guards() {
@@ -69,8 +71,8 @@ void open_instance(Observed* observed) {
   }
 }
 
-void infer(Observed* observed) {
-  const Measured measured = checks::run(instance.context, 0, checks::Drive::kRun);
+void infer(Observed* observed, checks::Drive drive) {
+  const Measured measured = checks::run(instance.context, 0, drive);
   observed->status = measured.status;
   if (measured.stack_bytes > observed->stack_bytes) observed->stack_bytes = measured.stack_bytes;
   ++observed->inferences;
@@ -123,7 +125,7 @@ void run_file(const Arguments& arguments, Observed* observed) {
   }
   for (uint32_t left = inferences_in(input); left > 0 && observed->status == RUSH_OK; --left) {
     observed->io_failed |= !read_inputs(input);
-    infer(observed);
+    infer(observed, checks::Drive::kRun);
     observed->io_failed |= !write_outputs(output);
   }
   semihosting::close(input);
@@ -145,15 +147,14 @@ extern "C" void rush_exit(int code) { semihosting::exit(code); }
 
 extern "C" int firmware_main(void) {
   Observed observed = {RUSH_OK, 0, 0, false};
-  Arguments arguments;
-  const bool files = parse_arguments(&arguments);
+  const Arguments arguments = parse_arguments();
   open_instance(&observed);
-  if (observed.status == RUSH_OK && files) run_file(arguments, &observed);
-  if (observed.status == RUSH_OK && !files) {
+  if (observed.status == RUSH_OK && arguments.files) run_file(arguments, &observed);
+  if (observed.status == RUSH_OK && !arguments.files) {
     write_pattern();
-    infer(&observed);
+    infer(&observed, arguments.steps ? checks::Drive::kEachStep : checks::Drive::kRun);
   }
   const bool intact = guards_intact();
-  if (files) write_report(arguments.report, observed, intact);
+  if (arguments.files) write_report(arguments.report, observed, intact);
   return observed.status == RUSH_OK && intact && !observed.io_failed ? 0 : 1;
 }

@@ -31,6 +31,7 @@ struct Options {
   std::string compiler = "gcc";
   bool raw = false;
   bool json = false;
+  bool layers = false;
   CompileOptions compile;
 };
 
@@ -75,6 +76,41 @@ Runner board_runner(const firmware::BuildRequest& request, nlohmann::ordered_jso
   return runner;
 }
 
+/// The rows of report.json with what each layer executed.
+nlohmann::ordered_json layer_costs(const firmware::BuildRequest& request) {
+  const std::vector<firmware::FunctionCost> steps = firmware::cost_of_steps(request);
+  const auto report = nlohmann::ordered_json::parse(firmware::read_file(request.directory / "report.json"));
+  auto rows = nlohmann::ordered_json::array();
+  for (const auto& layer : report.at("layers")) {
+    const auto first = layer.at("first_step").get<size_t>(), count = layer.at("step_count").get<size_t>();
+    if (first + count > steps.size()) continue;  // of another entry
+    firmware::FunctionCost sum;
+    for (size_t i = first; i < first + count; ++i) {
+      sum.instructions += steps[i].instructions;
+      sum.cycles += steps[i].cycles;
+    }
+    rows.push_back({{"layer", layer.at("layer")},
+                    {"kernel", layer.at("kernel")},
+                    {"outputs", layer.at("outputs")},
+                    {"macs", layer.at("macs")},
+                    {"instructions", sum.instructions},
+                    {"cycles", sum.cycles},
+                    {"estimated_cycles", layer.at("estimated_cycles")}});
+  }
+  return rows;
+}
+
+void print_layers(const nlohmann::ordered_json& rows) {
+  fmt::print("{:<40}  {:<28} {:>11} {:>12} {:>12} {:>9}\n", "layer", "kernel", "MACs", "instructions", "cycles",
+             "MAC/cycle");
+  for (const auto& row : rows) {
+    const double macs = row.at("macs").get<double>(), cycles = row.at("cycles").get<double>();
+    fmt::print("{:<40}  {:<28} {:>11.0f} {:>12} {:>12.0f} {:>9}\n", row.at("layer").get<std::string>(),
+               row.at("kernel").get<std::string>(), macs, row.at("instructions").get<uint64_t>(), cycles,
+               macs > 0 ? fmt::format("{:.2f}", macs / cycles) : "-");
+  }
+}
+
 Result run_on_board(const Options& options, const fs::path& directory) {
   nlohmann::ordered_json facts;
   const firmware::BuildRequest request = build_request(directory, options.on, options.compiler);
@@ -87,6 +123,7 @@ Result run_on_board(const Options& options, const fs::path& directory) {
     result.facts["cycles"] = cost.profile.cycles;
     result.facts["milliseconds"] = cost.milliseconds;
   }
+  if (options.layers) result.facts["layers"] = layer_costs(request);
   return result;
 }
 
@@ -124,6 +161,8 @@ std::string output_name(const std::string& name, size_t index, size_t count) {
 }
 
 void run(const Options& options) {
+  if (options.layers && options.on == "host")
+    throw UserError("--layers counts what a board executes", "name a board: --on mps3-an547");
   if (options.on != "host" && options.stage != "program") {
     throw UserError(fmt::format("a board runs the program, not the stage \"{}\"", options.stage),
                     "leave out --stage or --on");
@@ -138,6 +177,7 @@ void run(const Options& options) {
     fmt::print("{}\n", result.facts.dump(2));
     return;
   }
+  if (options.layers) print_layers(result.facts.at("layers"));
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     const std::string place =
         options.output.empty() ? "not written (--output)" : output_name(options.output, i, result.outputs.size());
@@ -169,6 +209,7 @@ void add_run_command(CLI::App& app) {
       ->check(CLI::IsMember({"gcc", "clang"}))
       ->capture_default_str();
   command->add_flag("--raw", options->raw, "Write the integers before the final dequantize");
+  command->add_flag("--layers", options->layers, "On a board: instructions and modelled cycles of each layer");
   command->add_flag("--json", options->json, "Print JSON; on a board also instructions and modelled cycles");
   command->callback([options] { run(*options); });
 }

@@ -11,6 +11,7 @@
 
 #include "compiler/firmware/emulator.h"
 #include "compiler/firmware/process.h"
+#include "compiler/host/host_program.h"
 #include "compiler/ir/diagnostic.h"
 
 namespace rush::firmware {
@@ -188,6 +189,39 @@ Cost cost_of_inference(const BuildRequest& request) {
   Cost cost{profile_region(counted.trace.regions[0], counted.trace, code, request.target.pipeline), 0};
   cost.milliseconds = cost.profile.cycles / (request.target.mhz * 1000);
   return cost;
+}
+
+namespace {
+
+/// The steps whose bands an inference runs, in order: the order depends on no value, so the host knows it.
+std::vector<size_t> step_order(const fs::path& image_file) {
+  const std::string bytes = read_file(image_file);
+  HostProgram program({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, image_file.string());
+  std::vector<HostTensor> zeros;
+  for (const ImagePort& port : program.image().inputs(0)) zeros.emplace_back(port.dtype, port.memory_shape());
+  std::vector<size_t> order;
+  (void)program.run(0, zeros, [&](const BandView& band) { order.push_back(band.step); });
+  return order;
+}
+
+}  // namespace
+
+std::vector<FunctionCost> cost_of_steps(const BuildRequest& request) {
+  const Built built = build_firmware(request);
+  const std::vector<size_t> order = step_order(request.directory / "model.rush");
+  const Disassembly code = disassemble(built.elf, request.target.isa);
+  const Counted counted = emulate_counted(
+      request.board,
+      {.elf = built.elf, .directory = {}, .arguments = {"rushlight", "steps"}, .records = {}, .plugin = {}}, code);
+  if (counted.finished.exit_code != 0 || counted.trace.regions.size() != order.size())
+    crashed(request.board, counted.finished);
+  std::vector<FunctionCost> steps(order.empty() ? 0 : *std::ranges::max_element(order) + 1);
+  for (size_t i = 0; i < order.size(); ++i) {
+    const Profile profile = profile_region(counted.trace.regions[i], counted.trace, code, request.target.pipeline);
+    steps[order[i]].instructions += profile.instructions;
+    steps[order[i]].cycles += profile.cycles;
+  }
+  return steps;
 }
 
 std::vector<RecordResult> play(const PlayRequest& request, const std::vector<Record>& records) {

@@ -38,6 +38,9 @@ struct Cost {
 };
 Cost cost_of_inference(const BuildRequest& request);
 
+/// The same, step by step: element i is what step i of the image cost, over all bands.
+std::vector<FunctionCost> cost_of_steps(const BuildRequest& request);
+
 /// One program for the player. Without an image it goes on with the instance of the record before.
 struct Record {
   std::vector<uint8_t> image;

@@ -103,6 +103,25 @@ class CommandLine(unittest.TestCase):
         )
         self.assertEqual(subprocess.run([RUSHLIGHT, *map(str, wrong)], capture_output=True).returncode, 1)
 
+    def test_costs_of_layers(self):
+        one = self.folder / "one.npy"
+        np.save(one, self.features[:1])
+        run = call_json("run", self.made, "--input", one, "--on", "mps2-an386", "--layers")
+        layers = run["layers"]
+        self.assertEqual(len(layers), len(json.loads((self.made / "report.json").read_text())["layers"]))
+        self.assertLessEqual(sum(layer["instructions"] for layer in layers), run["instructions"])
+        self.assertGreater(sum(layer["cycles"] for layer in layers), 0.98 * run["cycles"])
+        self.assertIn("MAC/cycle", call("run", self.made, "--input", one, "--on", "mps2-an386", "--layers"))
+        self.assertIn("name a board", refused("run", self.made, "--input", one, "--layers"))
+
+    def test_opt(self):
+        for opt in ("size", "balanced", "speed"):
+            made = self.folder / opt
+            self.assertEqual(call_json("compile", MODEL, "--target", "cortex-m4", "--opt", opt, "-o", made)["opt"], opt)
+            call("build", made, "--board", "mps2-an386")
+        size, balanced = (call_json("size", self.folder / opt)["kernel_bytes"] for opt in ("size", "balanced"))
+        self.assertLess(size, balanced)
+
     def test_size_and_build(self):
         call("build", self.made, "--board", "mps2-an386")
         size = call_json("size", self.made)
