@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compiler/report/report.h"
@@ -22,6 +23,7 @@ Json layer_json(const LayerRow& row) {
               {"first_step", row.first_step},
               {"step_count", row.step_count},
               {"macs", row.macs},
+              {"estimated_cycles", std::llround(row.cycles)},
               {"constant_bytes", row.constant_bytes}};
   if (row.ring_rows > 0) out["ring_rows"] = row.ring_rows;
   return out;
@@ -72,13 +74,16 @@ std::string report_json(const Program& program, std::span<const uint8_t> image) 
   Json out = {{"rushlight", RUSH_VERSION},
               {"target", program.target},
               {"isa", isa_name(program.isa)},
+              {"opt", opt_name(program.opt)},
               {"image_bytes", summary.image_bytes},
               {"constant_bytes", summary.constant_bytes},
               {"arena_bytes", summary.plan.arena_bytes},
               {"arena_lower_bound_bytes", summary.plan.lower_bound},
               {"state_bytes", summary.plan.state_bytes},
               {"stack_bytes", summary.stack_bytes},
-              {"macs", summary.macs}};
+              {"macs", summary.macs},
+              {"mhz", program.mhz},
+              {"estimated_cycles", std::llround(summary.cycles)}};
   out["regions"] = Json::array();
   for (const RegionUse& region : program.regions) out["regions"].push_back(region_json(region));
   out["entries"] = Json::array();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 namespace rush {
 namespace {
 
-constexpr size_t kColumns = 5, kWidestLayer = 40;
+constexpr size_t kColumns = 6, kWidestLayer = 40;
 using Cells = std::array<std::string, kColumns>;
 
 /// The end of a long name tells more than its beginning.
@@ -28,6 +29,13 @@ std::string grouped(uint64_t value) {
 
 std::string count_or_dash(uint64_t value) { return value == 0 ? "-" : grouped(value); }
 
+/// An estimate with two digits: more would promise too much.
+std::string rounded(double value) {
+  double unit = 1;
+  while (value / unit >= 100) unit *= 10;
+  return grouped(static_cast<uint64_t>(std::round(value / unit) * unit));
+}
+
 std::string output_of(const LayerRow& row) {
   if (row.outputs.empty()) return "-";
   return row.ring_rows == 0 ? row.outputs.back() : fmt::format("{}, ring of {}", row.outputs.back(), row.ring_rows);
@@ -35,12 +43,12 @@ std::string output_of(const LayerRow& row) {
 
 Cells cells_of(const LayerRow& row) {
   const std::string times = row.step_count == 1 ? "" : fmt::format(" x{}", row.step_count);
-  return {shortened(row.layer), row.kernel + times, output_of(row), count_or_dash(row.macs),
-          count_or_dash(row.constant_bytes)};
+  return {shortened(row.layer),    row.kernel + times,  output_of(row),
+          count_or_dash(row.macs), rounded(row.cycles), count_or_dash(row.constant_bytes)};
 }
 
 std::string table(const std::vector<LayerRow>& layers) {
-  std::vector<Cells> lines = {{"layer", "kernel", "output", "MACs", "weight bytes"}};
+  std::vector<Cells> lines = {{"layer", "kernel", "output", "MACs", "cycles ~", "weight bytes"}};
   for (const LayerRow& row : layers) lines.push_back(cells_of(row));
   std::array<size_t, kColumns> widths{};
   for (const Cells& cells : lines) {
@@ -48,8 +56,8 @@ std::string table(const std::vector<LayerRow>& layers) {
   }
   std::string text;
   for (const Cells& c : lines) {
-    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}\n", c[0], widths[0], c[1], widths[1], c[2], widths[2],
-                        c[3], widths[3], c[4], widths[4]);
+    text += fmt::format("{:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}  {:>{}}\n", c[0], widths[0], c[1], widths[1], c[2],
+                        widths[2], c[3], widths[3], c[4], widths[4], c[5], widths[5]);
   }
   return text;
 }
@@ -74,12 +82,20 @@ std::string ram_line(const ProgramSummary& s) {
   return text + fmt::format(", stack {}\n", grouped(s.stack_bytes));
 }
 
+std::string time_line(const Program& program, const ProgramSummary& s) {
+  const std::string cycles = fmt::format("Time   {:>11} cycles by estimate", rounded(s.cycles));
+  if (program.mhz == 0) return cycles + "\n";
+  return cycles + fmt::format(", {:.2g} ms at {} MHz; `rushlight run --on` counts them\n",
+                              s.cycles / program.mhz / 1000, program.mhz);
+}
+
 }  // namespace
 
 std::string report_text(const Program& program, std::span<const uint8_t> image) {
   const ProgramSummary s = summarize(program, image);
   std::string text = table(s.layers) + "\n" + float_layers(s.layers);
   text += fmt::format("Target {:>11}, {} MACs\n", program.target, grouped(s.macs));
+  text += time_line(program, s);
   text += ram_line(s);
   text +=
       fmt::format("Flash  {:>11} bytes: weights and tables {}, steps and headers {}; kernels and runtime come on top",

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "ops/cost.h"
 #include "ops/op_def.h"
 
 namespace rush {
@@ -75,6 +76,7 @@ class Summarizer {
   /// Each buffer of a row counts once, however many of its steps touch it.
   void add_step(const ProgramStep& step, LayerRow& row) {
     row.macs += step.macs;
+    row.cycles += kernel_cycles({program_.isa, program_.target}, step.family->name, step.params.data());
     for (size_t i = 0; i < step.operands.size(); ++i) {
       const BufferId id = step.operands[i].buffer;
       if (!id.valid() || !counted_.insert(id).second) continue;
@@ -105,13 +107,26 @@ uint32_t constant_bytes(const Program& program) {
   return bytes;
 }
 
+/// The steps of entry 0; those of "init" lie behind them.
+int steps_of_inference(const Program& program) {
+  int steps = 0;
+  const Entry& entry = program.entries.at(0);
+  for (int i = 0; i < entry.chain_count; ++i)
+    steps += program.chains.at(static_cast<size_t>(entry.first_chain + i)).step_count;
+  return steps;
+}
+
 }  // namespace
 
 ProgramSummary summarize(const Program& program, std::span<const uint8_t> image) {
   ProgramSummary summary;
   summary.layers = Summarizer(program).layers();
   summary.plan = describe_plan(program);
-  for (const LayerRow& row : summary.layers) summary.macs += row.macs;
+  const int first_of_others = steps_of_inference(program);
+  for (const LayerRow& row : summary.layers) {
+    summary.macs += row.macs;
+    if (row.first_step < first_of_others) summary.cycles += row.cycles;
+  }
   summary.constant_bytes = constant_bytes(program);
   summary.image_bytes = static_cast<uint32_t>(image.size());
   ImageHeader header;

@@ -28,12 +28,14 @@ struct LayerRow {
   int ring_rows = 0;  ///< of the output, where it is a ring; else 0
   uint64_t macs = 0;
   uint32_t constant_bytes = 0;  ///< weights, biases and tables that the layer reads
+  double cycles = 0;            ///< estimated by the cost model
 };
 
 struct ProgramSummary {
   std::vector<LayerRow> layers;
   PlanSummary plan;
   uint64_t macs = 0;
+  double cycles = 0;            ///< estimated, of the inference
   uint32_t constant_bytes = 0;  ///< each constant once
   uint32_t image_bytes = 0;
   uint32_t stack_bytes = 0;

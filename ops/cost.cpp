@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cost.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "ops/add/add.h"
+#include "ops/avg_pool2d/avg_pool2d.h"
+#include "ops/clamp/clamp.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "ops/dequantize/dequantize.h"
+#include "ops/identity/copy.h"
+#include "ops/linear/linear.h"
+#include "ops/max_pool2d/max_pool2d.h"
+#include "ops/mean/mean.h"
+#include "ops/op_def.h"
+#include "ops/pad/pad.h"
+#include "ops/permute/permute.h"
+#include "ops/quantize/quantize.h"
+#include "ops/rescale/rescale.h"
+#include "ops/softmax/softmax.h"
+
+namespace rush {
+namespace {
+
+template <class Params>
+const Params& as(const void* params) {
+  return *static_cast<const Params*>(params);
+}
+
+KernelWork work_of(std::initializer_list<double> terms) {
+  KernelWork work{1};
+  std::ranges::copy(terms, work.begin() + 1);
+  return work;
+}
+
+double ceil_div(double a, double b) {
+  return static_cast<double>((static_cast<int64_t>(a) + static_cast<int64_t>(b) - 1) / static_cast<int64_t>(b));
+}
+
+/// int8 elements that a core handles at once.
+double lanes(Isa isa) { return isa == Isa::kMve ? 16 : isa == Isa::kDsp ? 4 : 1; }
+
+/// Output positions along an axis whose windows reach beyond the map.
+double border_positions(const ConvGeometry& g, bool rows) {
+  const int64_t in = rows ? g.in_height : g.in_width, out = rows ? g.out_height : g.out_width;
+  const int64_t stride = rows ? g.stride_height : g.stride_width, pad = rows ? g.pad_top : g.pad_left;
+  const int64_t reach = rows ? (g.kernel_height - 1) * g.dilation_height : (g.kernel_width - 1) * g.dilation_width;
+  int64_t border = 0;
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t first = i * stride - pad;
+    if (first < 0 || first + reach >= in) ++border;
+  }
+  return static_cast<double>(border);
+}
+
+/// Windows that are not read where they lie.
+double border_windows(const ConvGeometry& g) {
+  const double rows = border_positions(g, true), columns = border_positions(g, false);
+  return rows * g.out_width + (g.out_height - rows) * columns;
+}
+
+/// Rows; positions; blocks of four outputs; segments of blocks; vectors of products; bytes gathered.
+KernelWork conv2d_work(Isa isa, const void* params) {
+  const auto& p = as<Conv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const ConvSegments segments = conv2d_segments(p);
+  const double positions = static_cast<double>(g.out_height) * g.out_width;
+  const double blocks = positions * channel_blocks(p.out_channels);
+  const double gathered = p.gather != 0 ? positions : border_windows(g);
+  return work_of({static_cast<double>(g.out_height), positions, blocks, blocks * segments.count,
+                  blocks * segments.count * ceil_div(segments.bytes, lanes(isa)),
+                  gathered * segments.count * segments.bytes});
+}
+
+/// Rows; positions; blocks of channels; taps of blocks; taps of blocks on the border.
+KernelWork depthwise_work(Isa isa, const void* params) {
+  const auto& p = as<DepthwiseConv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const double positions = static_cast<double>(g.out_height) * g.out_width;
+  const double channels = p.multiplier * ceil_div(p.channels, isa == Isa::kMve ? 8 : lanes(isa));
+  const double taps = static_cast<double>(g.kernel_height) * g.kernel_width;
+  return work_of({static_cast<double>(g.out_height), positions, positions * channels, positions * channels * taps,
+                  border_windows(g) * channels, border_windows(g) * channels * taps});
+}
+
+/// Positions; blocks of four outputs; vectors of products.
+KernelWork linear_work(Isa isa, const void* params) {
+  const auto& p = as<LinearParams>(params);
+  const double positions = static_cast<double>(p.rows) * p.positions;
+  const double blocks = positions * ceil_div(p.out_features, 4);
+  return work_of({positions, blocks, blocks * ceil_div(p.in_features, lanes(isa))});
+}
+
+KernelWork conv2d_f32_work(Isa, const void* params) {
+  const auto& p = as<Conv2dF32Params>(params);
+  const ConvGeometry& g = p.geometry;
+  const double outputs = static_cast<double>(g.out_height) * g.out_width * p.groups * p.group_out;
+  return work_of({outputs, outputs * g.kernel_height * g.kernel_width * p.group_in});
+}
+
+KernelWork linear_f32_work(Isa, const void* params) {
+  const auto& p = as<LinearF32Params>(params);
+  const double outputs = static_cast<double>(p.rows) * p.positions * p.out_features;
+  return work_of({outputs, outputs * p.in_features});
+}
+
+/// Rows; blocks; vectors of elements.
+KernelWork add_work(Isa isa, const AddWalk& walk) {
+  const double blocks = static_cast<double>(walk.rows) * walk.blocks;
+  return work_of({static_cast<double>(walk.rows), blocks,
+                  blocks * ceil_div(walk.block_elements, lanes(isa) / 4 < 1 ? 1 : lanes(isa) / 4)});
+}
+
+/// Positions; blocks of channels; taps of blocks.
+KernelWork pool_work(Isa isa, const PoolMap& map) {
+  const double positions = static_cast<double>(map.rows.out) * map.columns.out;
+  const double blocks = positions * ceil_div(map.channels, lanes(isa));
+  return work_of({positions, blocks, blocks * map.rows.kernel * map.columns.kernel});
+}
+
+/// Means; taps.
+KernelWork mean_work(Isa, const MeanNest& nest) {
+  const double outputs = static_cast<double>(nest.kept[0].count) * nest.kept[1].count;
+  return work_of({outputs, outputs * nest.reduced[0].count * nest.reduced[1].count});
+}
+
+/// Vectors; elements.
+KernelWork softmax_work(const SoftmaxWalk& walk) {
+  const double vectors = static_cast<double>(walk.rows) * walk.outer * walk.inner;
+  return work_of({vectors, vectors * walk.count});
+}
+
+/// Rows; vectors of elements.
+KernelWork row_work(Isa isa, double rows, double elements) {
+  const double wide = isa == Isa::kMve ? 4 : lanes(isa);
+  return work_of({rows, rows * ceil_div(elements, wide)});
+}
+
+/// Rows; segments; words.
+KernelWork pad_work(Isa isa, const void* params) {
+  const auto& p = as<PadParams>(params);
+  const double segments = static_cast<double>(p.rows) * p.segments, width = isa == Isa::kMve ? 16 : 4;
+  const double bytes = p.rows * (static_cast<double>(p.before) + p.after) + segments * (p.left + p.elements + p.right);
+  return work_of({static_cast<double>(p.rows), segments, bytes / width});
+}
+
+/// Planes; rows of planes; elements.
+KernelWork permute_work(const void* params) {
+  const auto& p = as<PermuteParams>(params);
+  double planes = 1;
+  for (int i = 0; i < 4; ++i) planes *= p.shape[i];
+  return work_of({planes, planes * p.shape[4], planes * p.shape[4] * p.shape[5]});
+}
+
+/// Rows; segments; words.
+KernelWork copy_work(Isa isa, const void* params) {
+  const auto& p = as<CopyParams>(params);
+  const double segments = static_cast<double>(p.rows) * p.segments;
+  return work_of(
+      {static_cast<double>(p.rows), segments, segments * ceil_div(p.segment_bytes, isa == Isa::kMve ? 16 : 4)});
+}
+
+/// Bytes written; bytes read.
+KernelWork bytes_work(std::string_view family, const void* params) {
+  const KernelContract& contract = *find_kernel_family(family)->host->contract;
+  Extents extents{};
+  contract.extents(params, &extents);
+  double written = 0, read = 0;
+  for (uint32_t i = 0; i < contract.operand_count; ++i)
+    (contract.written >> i & 1 ? written : read) += extents.bytes[i];
+  return work_of({written, read});
+}
+
+/// One measured row of the table.
+struct Constants {
+  std::string_view target;
+  std::string_view family;
+  std::array<double, kCostTerms> cycles;
+};
+
+const std::vector<Constants> kConstants = {
+#define RUSH_COST(target, family, ...) {target, #family, {__VA_ARGS__}},
+#include "ops/cost_constants.def"
+};
+
+/// The measured core whose constants stand for one that the table lacks: of the same make, or typical of the class.
+std::string_view stand_in(const CostCore& core) {
+  if (core.target == "cortex-m35p") return "cortex-m33";
+  return core.isa == Isa::kMve ? "cortex-m55" : core.isa == Isa::kDsp ? "cortex-m4" : "cortex-m0plus";
+}
+
+const Constants* find_constants(std::string_view target, std::string_view family) {
+  const auto it =
+      std::ranges::find_if(kConstants, [&](const Constants& c) { return c.target == target && c.family == family; });
+  return it == kConstants.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
+  if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
+  if (family.starts_with("depthwise_conv2d")) return depthwise_work(isa, params);
+  if (family == "linear_s8") return linear_work(isa, params);
+  if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
+  if (family == "linear_f32") return linear_f32_work(isa, params);
+  if (family == "add_s8") return add_work(isa, as<AddParams>(params).walk);
+  if (family == "add_f32") return add_work(isa, as<AddF32Params>(params).walk);
+  if (family == "avg_pool2d_s8" || family == "max_pool2d_s8") return pool_work(isa, as<PoolMap>(params));
+  if (family == "mean_s8") return mean_work(isa, as<MeanParams>(params).nest);
+  if (family == "softmax_s8" || family == "softmax_f32") return softmax_work(as<SoftmaxWalk>(params));
+  if (family == "clamp_s8") return row_work(isa, as<ClampParams>(params).rows, as<ClampParams>(params).row_elements);
+  if (family == "rescale_s8")
+    return row_work(isa, as<RescaleParams>(params).rows, as<RescaleParams>(params).row_elements);
+  if (family == "quantize_f32_s8")
+    return row_work(isa, as<QuantizeParams>(params).rows, as<QuantizeParams>(params).row_elements);
+  if (family == "dequantize_s8_f32")
+    return row_work(isa, as<DequantizeParams>(params).rows, as<DequantizeParams>(params).row_elements);
+  if (family == "pad_s8") return pad_work(isa, params);
+  if (family == "permute_8") return permute_work(params);
+  if (family == "copy") return copy_work(isa, params);
+  return bytes_work(family, params);
+}
+
+double kernel_cycles(const CostCore& core, std::string_view family, const void* params) {
+  const Constants* constants = find_constants(core.target, family);
+  if (constants == nullptr) constants = find_constants(stand_in(core), family);
+  const KernelWork work = kernel_work(core.isa, family, params);
+  // A family that was never measured: a cycle for each thing that it does.
+  if (constants == nullptr) return std::ranges::max(work);
+  double cycles = 0;
+  for (size_t i = 0; i < kCostTerms; ++i) cycles += constants->cycles[i] * work[i];
+  return cycles;
+}
+
+}  // namespace rush

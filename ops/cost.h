@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cost model: what a kernel call takes on a core, in the one place that knows. Lowering chooses among kernels by
+// it, the report estimates layers by it, and the bench holds it against measurement (docs/kernels.md, "Cost model").
+//
+// A call's cycles are a sum of terms, each a count that its parameters give (rows, positions, blocks of outputs,
+// vectors of products, ...) times a constant of the core and the family. ops/cost_constants.def has the constants,
+// which bench/fit.py measures.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "rushlight/image.h"
+
+namespace rush {
+
+enum : size_t { kCostTerms = 7 };
+
+/// What a call does. Term 0 is 1: what any call costs. The others are the family's, see cost.cpp.
+using KernelWork = std::array<double, kCostTerms>;
+
+/// Families that it does not know are taken by the bytes that they write and read.
+KernelWork kernel_work(Isa isa, std::string_view family, const void* params);
+
+/// Names the core whose cycles are asked for, by its target's name. A core that the table lacks takes the constants of
+/// another one of its class.
+struct CostCore {
+  Isa isa;
+  std::string_view target;
+};
+
+/// Modelled cycles of one call over all rows.
+double kernel_cycles(const CostCore& core, std::string_view family, const void* params);
+
+}  // namespace rush

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/lower/lower.h"
+#include "ops/conv2d/conv2d.h"
+#include "ops/linear/linear.h"
+#include "ops/op_def.h"
+#include "tests/support/sample_graphs.h"
+
+namespace rush {
+namespace {
+
+TEST(Cost, EveryStepTakesTime) {
+  for (const SampleGraph& sample : sample_graphs()) {
+    for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
+      const Program program = lower_graph(sample.graph, isa, "test");
+      for (const ProgramStep& step : program.steps)
+        EXPECT_GE(kernel_cycles({isa, "test"}, step.family->name, step.params.data()), 1) << step.family->name;
+    }
+  }
+}
+
+TEST(Cost, CountsAConvolution) {
+  // 3x3, 4 to 6 channels, on 5x7 with a border of 1: 15 windows lie inside the map.
+  Conv2dParams p{};
+  p.geometry = {.in = whole_map(28, 5),
+                .out = whole_map(42, 5),
+                .in_height = 5,
+                .in_width = 7,
+                .out_height = 5,
+                .out_width = 7,
+                .kernel_height = 3,
+                .kernel_width = 3,
+                .stride_height = 1,
+                .stride_width = 1,
+                .dilation_height = 1,
+                .dilation_width = 1,
+                .pad_top = 1,
+                .pad_left = 1};
+  p.in_pixel = p.in_channels = 4;
+  p.out_pixel = p.out_channels = 6;
+  const KernelWork expected = {1, 5, 35, 70, 210, 630, 20 * 36};
+  EXPECT_EQ(kernel_work(Isa::kDsp, "conv2d_s8", &p), expected);
+}
+
+TEST(Cost, CoresOfAClassHaveTheirOwnConstants) {
+  LinearParams p{};
+  p.in = p.out = whole_map(64, 1);
+  p.rows = p.positions = 1;
+  p.in_features = p.out_features = 64;
+  const auto cycles = [&](std::string_view target) { return kernel_cycles({Isa::kDsp, target}, "linear_s8", &p); };
+  EXPECT_LT(cycles("cortex-m7"), cycles("cortex-m4"));
+  EXPECT_EQ(cycles("cortex-m35p"), cycles("cortex-m33"));
+}
+
+}  // namespace
+}  // namespace rush
