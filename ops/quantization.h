@@ -17,8 +17,14 @@ namespace rush {
 /// PyTorch's quantize of one value: clamp(round_half_even(float(x) * float(1/scale)) + zero_point).
 int32_t quantize_code(double real, const Quant& quant, size_t channel = 0);
 
+/// quantize_code of many float32 values, to int8.
+void quantize_codes(const float* reals, int64_t count, const Quant& per_tensor, int8_t* codes);
+
 /// PyTorch's dequantize of one code, in float32.
 float dequantize_code(int64_t code, const Quant& quant, size_t channel = 0);
+
+/// dequantize_code of many int8 codes.
+void dequantize_codes(const int8_t* codes, int64_t count, const Quant& per_tensor, float* reals);
 
 /// Which of a quant's scales belongs to row-major element i of a tensor.
 size_t channel_of(const Quant& quant, const Shape& shape, int64_t i);

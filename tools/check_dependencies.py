@@ -28,7 +28,7 @@ ALLOWED = {
 
 def is_host_operator_file(path: Path) -> bool:
     stem = path.stem
-    return len(path.parts) == 2 or re.search(r"_(op|ref|packing|step|lowering)$", stem) is not None
+    return len(path.parts) == 2 or re.search(r"_(op|ref|packing|step|lowering|wide)$", stem) is not None
 
 
 def layer(path: Path) -> str | None:

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/emit.h"
+#include "ops/wide_kernels.h"
 #include "rushlight/crc32.h"
 
 namespace rush {
@@ -89,10 +90,10 @@ std::optional<Quant> ImagePort::border() const {
   return exported_dtype == DType::kFloat32 && dtype != DType::kFloat32 ? quant : std::nullopt;
 }
 
-ImageReader::ImageReader(std::span<const uint8_t> image, const std::string& name) : bytes_(image) {
+ImageReader::ImageReader(std::span<const uint8_t> image, const std::string& name, bool wide) : bytes_(image) {
   check_header(name);
   check_sections(name);
-  make_kernels(name);
+  make_kernels(name, wide);
   if (const rush_status status = open_status(bytes_.span(), kernels_->table); status != RUSH_OK)
     fail(name, why(status));
   for (const rush_io& each : io()) check_port(name, each);
@@ -143,13 +144,14 @@ void ImageReader::check_port(const std::string& name, const rush_io& io) const {
     fail(name, "has an input or output with an impossible scale");
 }
 
-void ImageReader::make_kernels(const std::string& name) {
+void ImageReader::make_kernels(const std::string& name, bool wide) {
   for (const uint16_t id : kernel_ids()) {
     const KernelFamily* family = find_kernel_family(id);
     if (family == nullptr)
       fail(name, fmt::format("uses kernel {}, which this rushlight does not know", id),
            "use the version that compiled it, or compile the model again");
-    kernels_->entries.push_back({family->host->run, family->host->contract});
+    const WideKernel* wide_kernel = wide ? find_wide_kernel(family->name) : nullptr;
+    kernels_->entries.push_back({wide_kernel ? wide_kernel->run : family->host->run, family->host->contract});
   }
   kernels_->table = {header().kernel_table_id, static_cast<uint16_t>(kernels_->entries.size()), header().isa,
                      kernels_->entries.data()};

@@ -43,7 +43,8 @@ struct HostKernels {
 class ImageReader {
  public:
   /// Throws a UserError that begins with `name` if the bytes are no image, of another version, truncated or damaged.
-  explicit ImageReader(std::span<const uint8_t> image, const std::string& name = "the image");
+  /// `wide`: the bytes come from host_image(), and the kernels are those that it made them for.
+  explicit ImageReader(std::span<const uint8_t> image, const std::string& name = "the image", bool wide = false);
 
   std::span<const uint8_t> bytes() const { return bytes_.span(); }
   const ImageHeader& header() const { return *reinterpret_cast<const ImageHeader*>(bytes_.data()); }
@@ -84,7 +85,7 @@ class ImageReader {
   void check_header(const std::string& name) const;
   void check_sections(const std::string& name) const;
   void check_port(const std::string& name, const rush_io& io) const;
-  void make_kernels(const std::string& name);
+  void make_kernels(const std::string& name, bool wide);
 
   AlignedBytes bytes_;
   std::unique_ptr<HostKernels> kernels_ = std::make_unique<HostKernels>();

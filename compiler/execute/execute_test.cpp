@@ -3,8 +3,11 @@
 // Running graphs, with states; and the way between the exported tensors and memory.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "compiler/execute/execute.h"
 #include "compiler/execute/ports.h"
+#include "ops/quantization.h"
 
 namespace rush {
 namespace {
@@ -70,6 +73,17 @@ TEST(Ports, QuantizeAndReorder) {
   // round(0.75 / 0.5) is a tie, to the even 2; 100 saturates.
   const HostTensor exported = floats({1, 2, 1, 3}, {0, 0.5, 0.75, -1, 100, -0.25});
   EXPECT_EQ(to_memory(kMap, exported), codes({1, 1, 3, 2}, {3, 1, 4, 127, 5, 3}));
+}
+
+TEST(Ports, ManyValuesQuantizeAsOneByOne) {
+  std::vector<float> reals = {0.0f, -0.0f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN, 1e-30f, 4194303.5f, 3e9f};
+  for (int i = -600; i <= 600; ++i) reals.push_back(static_cast<float>(i) * 0.25f);
+  for (const int64_t zero_point : {-128, -3, 127}) {
+    const Quant quant{.scale = {0.5}, .zero_point = {zero_point}, .axis = -1, .min = -127, .max = 100};
+    std::vector<int8_t> codes(reals.size());
+    quantize_codes(reals.data(), static_cast<int64_t>(reals.size()), quant, codes.data());
+    for (size_t i = 0; i < reals.size(); ++i) EXPECT_EQ(codes[i], quantize_code(reals[i], quant)) << reals[i];
+  }
 }
 
 TEST(Ports, CodesAreTakenAsTheyAre) {

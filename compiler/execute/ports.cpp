@@ -37,12 +37,20 @@ HostTensor shifted(const HostTensor& codes, DType dtype) {
 
 HostTensor quantized(const HostTensor& real, const PortFormat& port) {
   HostTensor codes(port.type.dtype, real.shape());
+  if (real.dtype() == DType::kFloat32 && codes.dtype() == DType::kInt8 && port.border->per_tensor()) {
+    quantize_codes(real.as<float>(), real.size(), *port.border, codes.as<int8_t>());
+    return codes;
+  }
   for (int64_t i = 0; i < real.size(); ++i) codes.set_number(i, quantize_code(real.number(i), *port.border));
   return codes;
 }
 
 HostTensor dequantized(const HostTensor& codes, const PortFormat& port) {
   HostTensor real(port.exported_dtype, codes.shape());
+  if (real.dtype() == DType::kFloat32 && codes.dtype() == DType::kInt8 && port.border->per_tensor()) {
+    dequantize_codes(codes.as<int8_t>(), codes.size(), *port.border, real.as<float>());
+    return real;
+  }
   for (int64_t i = 0; i < codes.size(); ++i)
     real.set_number(i, dequantize_code(static_cast<int64_t>(codes.number(i)), *port.border));
   return real;

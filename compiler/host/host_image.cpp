@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/wide_kernels.h"
 #include "rushlight/crc32.h"
 
 namespace rush {
@@ -40,7 +41,8 @@ class HostImage {
   void adapt(const ImageStep& step) {
     StepParts parts{step, image_.family(step), image_.params(step), {}};
     parts.family.host->contract->extents(parts.params, &parts.extents);
-    if (parts.family.host->packing.operand >= 0 && image_.isa() != Isa::kScalar) repack(parts);
+    const bool is_packed_otherwise = image_.isa() != Isa::kScalar || find_wide_kernel(parts.family.name) != nullptr;
+    if (parts.family.host->packing.operand >= 0 && is_packed_otherwise) repack(parts);
     if (parts.family.host->scratch_operand >= 0 && parts.family.host->scalar_scratch != nullptr) extend_scratch(parts);
   }
 
@@ -66,7 +68,9 @@ class HostImage {
       throw UserError(name_ + " has packed weights that do not lie in it", "compile the model again");
     const std::vector<uint8_t> canonical =
         unpack(packing, image_.isa(), parts.params, image.subspan(offset_of(operand), size));
-    std::vector<uint8_t> packed = pack(packing, Isa::kScalar, parts.params, canonical);
+    const WideKernel* wide = find_wide_kernel(parts.family.name);
+    std::vector<uint8_t> packed =
+        wide ? wide->weights(parts.params, canonical) : pack(packing, Isa::kScalar, parts.params, canonical);
     packed.resize(std::max<size_t>(packed.size(), parts.extents.bytes[packing.operand]));
     return packed;
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An image made for any class of cores, rewritten for the host's scalar kernels: the same steps and parameters, with
-// the weights packed anew behind the old image and a larger arena where the scalar variants need more scratch.
+// An image made for any class of cores, rewritten for the host's kernels (scalar, or wide_kernels.h's): the same steps
+// and parameters, with the weights packed anew behind the old image and a larger arena where the scalar variants need
+// more scratch.
 #pragma once
 
 #include <cstdint>

@@ -32,14 +32,17 @@ PortFormat port_format(const ImagePort& port) {
 }
 
 HostProgram::HostProgram(std::span<const uint8_t> image, const std::string& name)
-    : image_(image, name),
-      host_(host_image(image_, name), name),
-      context_(RUSH_CONTEXT_BYTES(host_.header().max_chain_steps)) {
-  if (ram_bytes(host_) > kMaxRam)
+    : HostProgram(std::make_shared<const ImageReader>(image, name), nullptr, name) {}
+
+HostProgram::HostProgram(Shared image, Shared host, const std::string& name)
+    : image_(std::move(image)),
+      host_(host ? std::move(host) : std::make_shared<const ImageReader>(host_image(*image_, name), name, true)),
+      context_(RUSH_CONTEXT_BYTES(host_->header().max_chain_steps)) {
+  if (ram_bytes(*host_) > kMaxRam)
     throw UserError(
-        fmt::format("{} asks for {} bytes of RAM, the host gives at most {}", name, ram_bytes(host_), kMaxRam),
+        fmt::format("{} asks for {} bytes of RAM, the host gives at most {}", name, ram_bytes(*host_), kMaxRam),
         "compile the model again");
-  for (const ImageRegion& region : host_.regions()) regions_.emplace_back(region.bytes);
+  for (const ImageRegion& region : host_->regions()) regions_.emplace_back(region.bytes);
   open(name);
   reset();
 }
@@ -47,8 +50,8 @@ HostProgram::HostProgram(std::span<const uint8_t> image, const std::string& name
 void HostProgram::open(const std::string& name) {
   std::vector<rush_memory> memories;
   for (AlignedBytes& region : regions_) memories.push_back({region.data(), static_cast<uint32_t>(region.size())});
-  const rush_model model = {host_.bytes().data(), static_cast<uint32_t>(host_.bytes().size()),
-                            &host_.host_kernels().table};
+  const rush_model model = {host_->bytes().data(), static_cast<uint32_t>(host_->bytes().size()),
+                            &host_->host_kernels().table};
   const rush_status status =
       rush_open(context(), context_.size(), &model, memories.data(), static_cast<uint32_t>(memories.size()));
   internal_check(status == RUSH_OK, fmt::format("{}: rush_open: status {}", name, int(status)));
@@ -56,19 +59,19 @@ void HostProgram::open(const std::string& name) {
 
 void HostProgram::reset() {
   for (AlignedBytes& region : regions_) std::memset(region.data(), kFreshByte, region.size());
-  if (const auto init = host_.find_entry("init")) drive(*init, {});
+  if (const auto init = host_->find_entry("init")) drive(*init, {});
 }
 
 std::vector<HostTensor> HostProgram::run(size_t entry, const std::vector<HostTensor>& inputs,
                                          const BandObserver& observe) {
-  internal_check(entry < host_.entries().size(), "no such entry");
+  internal_check(entry < host_->entries().size(), "no such entry");
   give_inputs(entry, inputs);
   drive(entry, observe);
   return take_outputs(entry);
 }
 
 void HostProgram::give_inputs(size_t entry, const std::vector<HostTensor>& inputs) {
-  const std::vector<ImagePort> ports = host_.inputs(entry);
+  const std::vector<ImagePort> ports = host_->inputs(entry);
   internal_check(inputs.size() == ports.size(), fmt::format("{} inputs given of {}", inputs.size(), ports.size()));
   for (size_t i = 0; i < ports.size(); ++i) {
     internal_check(
@@ -82,7 +85,7 @@ void HostProgram::give_inputs(size_t entry, const std::vector<HostTensor>& input
 
 std::vector<HostTensor> HostProgram::take_outputs(size_t entry) const {
   const auto* const context = reinterpret_cast<const rush_context*>(context_.data());
-  const std::vector<ImagePort> ports = host_.outputs(entry);
+  const std::vector<ImagePort> ports = host_->outputs(entry);
   std::vector<HostTensor> outputs;
   for (size_t i = 0; i < ports.size(); ++i) {
     HostTensor tensor(ports[i].dtype, ports[i].memory_shape());
@@ -101,7 +104,7 @@ void HostProgram::drive(size_t entry, const BandObserver& observe) {
     const rush_context before = *context();
     std::vector<uint16_t> rows_before;
     if (observe && before.in_chain != 0)
-      rows_before.assign(context()->rows_done, context()->rows_done + host_.chains()[before.chain].step_count);
+      rows_before.assign(context()->rows_done, context()->rows_done + host_->chains()[before.chain].step_count);
     status = rush_step(context());
     if (observe) show_band(before, rows_before, observe);
   } while (status == RUSH_RUNNING);
@@ -111,9 +114,9 @@ void HostProgram::drive(size_t entry, const BandObserver& observe) {
 /// Finds the step that ran by its row counter.
 void HostProgram::show_band(const rush_context& before, const std::vector<uint16_t>& rows_before,
                             const BandObserver& observe) {
-  const ImageChain& chain = host_.chains()[before.chain];
+  const ImageChain& chain = host_->chains()[before.chain];
   if (chain.step_count == 1) {
-    show_step(chain.first_step, {0, host_.steps()[chain.first_step].rows}, observe);
+    show_step(chain.first_step, {0, host_->steps()[chain.first_step].rows}, observe);
     return;
   }
   for (size_t place = 0; place < chain.step_count; ++place) {
@@ -124,14 +127,14 @@ void HostProgram::show_band(const rush_context& before, const std::vector<uint16
 }
 
 void HostProgram::show_step(size_t step, Band band, const BandObserver& observe) {
-  const ImageStep& image_step = host_.steps()[step];
-  const KernelFamily& family = host_.family(image_step);
+  const ImageStep& image_step = host_->steps()[step];
+  const KernelFamily& family = host_->family(image_step);
   Extents extents = {};
-  family.host->contract->extents(host_.params(image_step), &extents);
+  family.host->contract->extents(host_->params(image_step), &extents);
   std::vector<void*> operands;
-  for (const uint32_t operand : host_.operands(image_step))
+  for (const uint32_t operand : host_->operands(image_step))
     operands.push_back(context()->regions[operand >> kOperandRegionShift] + (operand & kOperandOffsetMask));
-  observe({step, band, family, host_.params(image_step), operands, extents});
+  observe({step, band, family, host_->params(image_step), operands, extents});
 }
 
 }  // namespace rush

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,8 +42,11 @@ class HostProgram {
   /// Opens an image of any target and runs its entry "init" if it has one. Throws a UserError that begins with `name`.
   explicit HostProgram(std::span<const uint8_t> image, const std::string& name = "the image");
 
+  /// A new instance of the same image, which the two share.
+  HostProgram another() const { return HostProgram(image_, host_); }
+
   /// The image as it was given.
-  const ImageReader& image() const { return image_; }
+  const ImageReader& image() const { return *image_; }
 
   /// Runs an entry. Inputs and outputs are as they lie in memory: dtype and shape of the image's ports. A tensor that
   /// does not fit its port is an InternalError: convert it first.
@@ -55,6 +59,9 @@ class HostProgram {
   rush_context* context() { return reinterpret_cast<rush_context*>(context_.data()); }
 
  private:
+  using Shared = std::shared_ptr<const ImageReader>;
+  HostProgram(Shared image, Shared host, const std::string& name = "the image");
+
   void open(const std::string& name);
   void give_inputs(size_t entry, const std::vector<HostTensor>& inputs);
   std::vector<HostTensor> take_outputs(size_t entry) const;
@@ -62,8 +69,8 @@ class HostProgram {
   void show_band(const rush_context& before, const std::vector<uint16_t>& rows_before, const BandObserver& observe);
   void show_step(size_t step, Band band, const BandObserver& observe);
 
-  ImageReader image_;
-  ImageReader host_;  ///< the same for the host's kernels: what runs
+  Shared image_;
+  Shared host_;  ///< the same for the host's kernels: what runs
   std::vector<AlignedBytes> regions_;
   AlignedBytes context_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -141,22 +142,47 @@ Shape strides_of(const Shape& shape) {
   return strides;
 }
 
+namespace {
+
+/// Copies elements one after the other from places that are apart: along the last axis `step.back()` elements.
+template <class Element>
+void gather(const Element* from, const Shape& shape, const Shape& step, Element* to) {
+  const size_t last = shape.size() - 1;
+  Shape index(shape.size(), 0);
+  const int64_t lines = shape[last] == 0 ? 0 : element_count(shape) / shape[last];
+  for (int64_t line = 0; line < lines; ++line) {
+    const Element* element = from;
+    for (size_t k = 0; k < last; ++k) element += index[k] * step[k];
+    for (int64_t i = 0; i < shape[last]; ++i, element += step[last]) *to++ = *element;
+    for (size_t k = last; k-- > 0 && ++index[k] == shape[k];) index[k] = 0;
+  }
+}
+
+}  // namespace
+
 HostTensor permuted(const HostTensor& tensor, const std::vector<int>& axes) {
   const size_t rank = axes.size();
+  if (std::ranges::is_sorted(axes)) return tensor;
   internal_check(rank == tensor.shape().size(), "permuted: rank differs");
   const Shape strides = strides_of(tensor.shape());
-  Shape shape(rank), step(rank), index(rank, 0);
+  Shape shape(rank), step(rank);
   for (size_t k = 0; k < rank; ++k) {
     shape[k] = tensor.shape()[static_cast<size_t>(axes[k])];
     step[k] = strides[static_cast<size_t>(axes[k])];
   }
   HostTensor out(tensor.dtype(), shape);
-  const size_t bytes = dtype_bytes(tensor.dtype());
-  for (int64_t i = 0; i < out.size(); ++i) {
-    int64_t from = 0;
-    for (size_t k = 0; k < rank; ++k) from += index[k] * step[k];
-    std::memcpy(out.raw() + static_cast<size_t>(i) * bytes, tensor.raw() + static_cast<size_t>(from) * bytes, bytes);
-    for (size_t k = rank; k-- > 0 && ++index[k] == shape[k];) index[k] = 0;
+  switch (dtype_bytes(tensor.dtype())) {
+    case 1:
+      gather(tensor.as<uint8_t>(), shape, step, out.as<uint8_t>());
+      break;
+    case 2:
+      gather(tensor.as<uint16_t>(), shape, step, out.as<uint16_t>());
+      break;
+    case 4:
+      gather(tensor.as<uint32_t>(), shape, step, out.as<uint32_t>());
+      break;
+    default:
+      gather(tensor.as<uint64_t>(), shape, step, out.as<uint64_t>());
   }
   return out;
 }

@@ -16,8 +16,7 @@
 namespace rush {
 namespace {
 
-bool has_states(std::span<const uint8_t> image, const std::string& name) {
-  const ImageReader reader(image, name);
+bool has_states(const ImageReader& reader) {
   return std::ranges::any_of(reader.regions(), [](const ImageRegion& region) {
     return region.kind == static_cast<uint8_t>(RegionKind::kState);
   });
@@ -109,8 +108,9 @@ Runner program_runner(std::span<const uint8_t> image, const std::string& name) {
   for (const ImagePort& port : reader.inputs(0)) runner.inputs.push_back(port_format(port));
   for (const ImagePort& port : reader.outputs(0)) runner.outputs.push_back(port_format(port));
   runner.run = [image, name](const std::vector<Sample>& samples) {
-    return run_all(samples, has_states(image, name), [&] {
-      return [program = std::make_shared<HostProgram>(image, name)](const Sample& sample) {
+    const HostProgram first(image, name);
+    return run_all(samples, has_states(first.image()), [&] {
+      return [program = std::make_shared<HostProgram>(first.another())](const Sample& sample) {
         return program->run(0, sample);
       };
     });
@@ -132,8 +132,11 @@ std::vector<Sample> unstack_inputs(const std::vector<PortFormat>& ports, const s
                                   ports[0].name, samples.size()),
                       "give every input the same number of samples");
     }
-    for (size_t i = 0; i < count; ++i)
-      samples[i][p] = to_memory(ports[p], slice(stacked[p], static_cast<int64_t>(i), ports[p].exported_shape));
+    for_each_in_parallel(count, [&] {
+      return [&](size_t i) {
+        samples[i][p] = to_memory(ports[p], slice(stacked[p], static_cast<int64_t>(i), ports[p].exported_shape));
+      };
+    });
   }
   return samples;
 }
