@@ -1,94 +1,181 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures every model on every class of cores and keeps the figures in budget.csv.
+"""Measures models and kernels on every class of cores, and holds the figures against the bars.
 
-usage: python bench/bench.py [--against REV] [--check] [MODEL ...]
-  --against REV   print what changed since a commit's budget.csv
-  --check         write nothing; exit with 1 where a figure is worse than budget.csv's
+usage: python bench/bench.py [--against REV] [--check] [--models-only] [MODEL ...]
+  --against REV   print what changed since a commit, not since the last bench
+  --check         write nothing; exit with 1 also where a figure is worse than before
+  --models-only   no kernel shapes, no host
+
+Prints the models' time, the bars (bench/bars.csv) with met or not met, MAC per cycle of each kernel shape with its share
+of the core's limit (bench/limits.csv), how well the cost model agrees, and how fast the host runs data sets. Keeps the figures in budget.csv,
+bench/kernels.csv, bench/code.csv and bench/history.csv. Exit code 1: a bar is not met, the cost model is off, or the
+host is slow.
 
 Flash, RAM and stack come from the linker's map and the linked code, instructions from the emulator, cycles from the
-cycle model (docs/targets.md). Everything is deterministic for one compiler release.
+cycle model (docs/targets.md). Bars of time are held against shared/tools/armcycles where it is beside the repository.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import io
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
+import cost_model
+import host
+import records
+from measure import BOARDS, MODELS, ModelJob, ModelResult, for_each, measure_kernels, measure_model
+from records import BENCH, BUDGET, CODE, KERNELS
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "system"))
-from cli import BOARDS, ROOT, SHARED, call, call_json, for_each  # noqa: E402
-
-BUDGET = ROOT / "budget.csv"
-KEYS = ("model", "target")
-FIGURES = ("text", "data", "ram", "stack", "core", "kernels", "image", "instructions", "cycles")
-MODELS = {
-    "kws": ROOT / "examples" / "keyword_spotting" / "kws_int8.pt2",
-    **{
-        name: SHARED / "models" / f"{name}_int8_pt2e.pt2"
-        for name in ("ds_cnn", "mobilenet_v1_025", "resnet8", "autoencoder", "sww")
-    },
-}
+COMPILERS = ("gcc", "clang")
+TITLES = {"autoencoder": "autoenc", "mobilenet_v1_025": "mobilenet"}
 
 
-def any_input(folder: Path) -> Path:
-    """One input of zeros: the figures do not depend on the values."""
-    port = call_json("show", folder)["entries"][0]["inputs"][0]
-    np.save(folder / "zeros.npy", np.zeros((1, *port["shape"]), np.int8))
-    return folder / "zeros.npy"
+def read_csv(name: str) -> list[dict]:
+    with (BENCH / name).open() as file:
+        return list(csv.DictReader(file))
 
 
-def measure(job: tuple[str, str, Path]) -> dict:
-    name, target, folder = job
-    work = folder / f"{name}_{target}"
-    call("compile", MODELS[name], "--target", target, "-o", work)
-    run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[target])
-    size = call_json("size", work)
-    figures = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
-               size["kernel_bytes"], size["model_bytes"], run["instructions"], round(run["cycles"]))  # fmt: skip
+LIMITS = {row["target"]: float(row["macs_per_cycle"]) for row in read_csv("limits.csv")}
+
+
+def print_model(result: ModelResult) -> None:
+    job, figures = result.job, result.figures
+    rate = result.macs / figures["cycles"]
     print(
-        f"{name:<18} {target:<12} {run['milliseconds']:9.3f} ms  flash {figures[0] / 1024:6.1f} KiB  RAM {figures[2] / 1024:5.1f} KiB",
+        f"{job.model:<18} {job.target:<14} {result.milliseconds:9.3f} ms {rate:6.2f} MAC/cycle"
+        f" {rate / LIMITS[job.target] * 100:4.0f} % of the limit  kernels {figures['kernels']:5} bytes"
+        f"  flash {figures['text'] / 1024:6.1f} KiB  RAM {figures['ram'] / 1024:5.1f} KiB",
         flush=True,
     )
-    return {"model": name, "target": target, **dict(zip(FIGURES, figures, strict=True))}
 
 
-def read_budget(text: str) -> dict[tuple, dict]:
-    return {tuple(row[k] for k in KEYS): row for row in csv.DictReader(io.StringIO(text))}
+def run_models(names: list[str], bars: list[dict]) -> list[ModelResult]:
+    barred = {(bar["model"], bar["target"], bar["opt"]) for bar in bars if bar["figure"] != "kernel_bytes"}
+    jobs = [ModelJob(name, target) for name in names for target in BOARDS]
+    extra = {(bar["model"], bar["target"], bar["opt"]) for bar in bars if bar["opt"] != "balanced"}
+    jobs += [ModelJob(*key) for key in sorted(extra) if key[0] in names]
+    with tempfile.TemporaryDirectory() as folder:
+
+        def measure(job: ModelJob) -> ModelResult:
+            result = measure_model(job, Path(folder), (job.model, job.target, job.opt) in barred)
+            print_model(result)
+            return result
+
+        return for_each(measure, jobs)
 
 
-def changes(before: dict[tuple, dict], rows: list[dict]) -> list[str]:
-    """A line for each figure that differs, worse ones marked."""
-    lines = []
-    for row in rows:
-        old = before.get(tuple(row[k] for k in KEYS))
-        for figure in FIGURES if old else ():
-            was, now = int(old[figure]), int(row[figure])
-            if was != now:
-                change = (now - was) / was * 100 if was else float("inf")
-                lines.append(
-                    f"{'worse ' if now > was else 'better'} {row['model']} {row['target']} {figure}: {was} -> {now} ({change:+.1f} %)"
-                )
-    return lines
+def value_of(result: ModelResult, figure: str) -> float:
+    if figure == "kernel_bytes":
+        return result.figures["kernels"]
+    cycles = result.second_opinion or result.figures["cycles"]
+    if figure == "Mcycles":
+        return cycles / 1e6
+    return cycles * result.milliseconds / result.figures["cycles"]
 
 
-def write_budget(rows: list[dict]) -> None:
-    merged = read_budget(BUDGET.read_text()) if BUDGET.exists() else {}
-    merged |= {tuple(row[k] for k in KEYS): row for row in rows}
-    order = {name: i for i, name in enumerate(MODELS)}
-    partial = BUDGET.with_suffix(".part")
-    with partial.open("w", newline="") as file:
-        writer = csv.DictWriter(file, (*KEYS, *FIGURES), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            sorted(merged.values(), key=lambda r: (order.get(r["model"], len(order)), list(BOARDS).index(r["target"])))
+def check_bars(bars: list[dict], results: list[ModelResult]) -> int:
+    """Prints every bar; how many are not met."""
+    by_job = {(r.job.model, r.job.target, r.job.opt): r for r in results}
+    groups: dict[tuple, list[str]] = {}
+    missed = 0
+    for bar in bars:
+        result = by_job.get((bar["model"], bar["target"], bar["opt"]))
+        if result is None:
+            continue
+        value, most = value_of(result, bar["figure"]), float(bar["bar"])
+        met = value <= most
+        missed += not met
+        digits = 0 if bar["figure"] == "kernel_bytes" else 3
+        opt = "" if bar["opt"] == "balanced" else f" --opt {bar['opt']}"
+        cell = f"{TITLES.get(bar['model'], bar['model'])} {value:.{digits}f} ({'met' if met else 'NOT MET'}: {most:g})"
+        groups.setdefault((bar["target"], bar["figure"] + opt), []).append(cell)
+    instrument = "armcycles" if any(r.second_opinion for r in results) else "the project's own cycle model"
+    print(f"\nBars (time by {instrument})")
+    for (target, figure), cells in groups.items():
+        print(f"{target:<14} {figure:<12} " + "  ".join(cells))
+    print(f"{missed} bars not met" if missed else "every bar is met")
+    return missed
+
+
+def cell_of(shape: dict, target: str) -> str:
+    """MAC per cycle and share of the limit; cycles for each output where nothing is multiplied."""
+    if shape["macs"]:
+        rate = shape["macs"] / shape["cycles"]
+        return f"{rate:.2f} {rate / LIMITS[target] * 100:3.0f}%"
+    return f"{shape['cycles'] / shape['outputs']:.2f}/out"
+
+
+def print_shapes(measured: dict[str, dict]) -> None:
+    print("\nKernel shapes: MAC/cycle and share of the limit, or cycles for each output")
+    print(f"{'':<34}" + "".join(f"{target.removeprefix('cortex-'):>13}" for target in measured))
+    names = [s["name"] for s in next(iter(measured.values()))["shapes"] if s["shown"]]
+    for name in names:
+        line = f"{name:<34}"
+        for target, result in measured.items():
+            line += f"{cell_of(next(s for s in result['shapes'] if s['name'] == name), target):>13}"
+        print(line)
+
+
+def print_compilers(gcc: dict[str, dict], clang: dict[str, dict]) -> None:
+    """How far the slower compiler's code is behind, where the kernels multiply."""
+    print("\nclang / gcc, cycles of the shapes with products: least, median, most")
+    for target, result in gcc.items():
+        other = {s["name"]: s["cycles"] for s in clang[target]["shapes"]}
+        ratios = sorted(
+            (other[s["name"]] / s["cycles"], s["name"]) for s in result["shapes"] if s["shown"] and s["macs"]
         )
-    partial.rename(BUDGET)
+        low, middle, high = ratios[0], ratios[len(ratios) // 2], ratios[-1]
+        print(f"{target:<14} {low[0]:.2f} ({low[1]}), {middle[0]:.2f}, {high[0]:.2f} ({high[1]})")
+
+
+def shape_rows(measured: list[dict]) -> list[dict]:
+    return [
+        {
+            "shape": shape["name"],
+            "target": result["target"],
+            "compiler": result["compiler"],
+            "instructions": shape["instructions"],
+            "cycles": round(shape["cycles"]),
+        }
+        for result in measured
+        for shape in result["shapes"]
+        if shape["shown"]
+    ]
+
+
+def code_rows(measured: list[dict]) -> list[dict]:
+    return [
+        {"kernel": kernel, "target": result["target"], "compiler": result["compiler"], "bytes": count}
+        for result in measured
+        for kernel, count in result["kernel_bytes"].items()
+        if count and not kernel.startswith("full_table")
+    ]
+
+
+def run_kernels() -> dict[str, dict[str, dict]]:
+    """By compiler and core."""
+    jobs = [(target, compiler) for compiler in COMPILERS for target in BOARDS]
+    results = for_each(lambda job: measure_kernels(*job), jobs)
+    return {c: {t: r for (t, compiler), r in zip(jobs, results, strict=True) if compiler == c} for c in COMPILERS}
+
+
+def cost_pairs(results: list[ModelResult]) -> dict[str, list]:
+    pairs: dict[str, list] = {}
+    for result in results:
+        if result.job.opt == "balanced" and result.job.model != "kws":  # kws is ds_cnn with other weights
+            for layer in result.layers:
+                pairs.setdefault(result.job.target, []).append((layer["cycles"], layer["estimated_cycles"]))
+    return pairs
+
+
+def report_kernels(kernels: dict[str, dict[str, dict]], results: list[ModelResult]) -> bool:
+    print_shapes(kernels["gcc"])
+    print_compilers(kernels["gcc"], kernels["clang"])
+    of_shapes = {t: [(s["cycles"], s["estimated_cycles"]) for s in r["shapes"]] for t, r in kernels["gcc"].items()}
+    return cost_model.check(of_shapes, cost_pairs(results))
 
 
 def main() -> int:
@@ -96,27 +183,33 @@ def main() -> int:
     parser.add_argument("models", nargs="*", help=f"of {', '.join(MODELS)}; default: all that are there")
     parser.add_argument("--against", metavar="REV")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--models-only", action="store_true")
     options = parser.parse_args()
     unknown = set(options.models) - set(MODELS)
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
     names = [n for n in options.models or MODELS if MODELS[n].exists()]
-    with tempfile.TemporaryDirectory() as folder:
-        rows = for_each(measure, [(name, target, Path(folder)) for name in names for target in BOARDS])
-    now = BUDGET.read_text() if BUDGET.exists() else ""
-    base = (
-        subprocess.run(
-            ["git", "show", f"{options.against}:budget.csv"], cwd=ROOT, capture_output=True, text=True, check=True
-        ).stdout
-        if options.against
-        else now
-    )
-    different = changes(read_budget(base), rows)
-    print("\n".join(different) or "no figure changed")
+    bars = read_csv("bars.csv")
+
+    results = run_models(names, bars)
+    kernels = {} if options.models_only else run_kernels()
+    good = check_bars(bars, results) == 0
+    if kernels:
+        good = report_kernels(kernels, results) and good
+        good = host.check(names) and good
+
+    measured = [result for by_target in kernels.values() for result in by_target.values()]
+    budget = [{"model": r.job.model, "target": r.job.target, **r.figures} for r in results if r.job.opt == "balanced"]
+    new = {BUDGET: budget, KERNELS: shape_rows(measured), CODE: code_rows(measured)}
+    before = {table: table.at(options.against) if options.against else table.now() for table in new}
+    different = [line for table, rows in new.items() for line in table.changes(before[table], rows)]
+    print("\n" + ("\n".join(different) or "no figure changed"))
     if options.check:
-        return 1 if any(line.startswith("worse") for line in different) else 0
-    write_budget(rows)
-    return 0
+        return 1 if not good or any(line.startswith("worse") for line in different) else 0
+    for table, rows in new.items():
+        table.merge(rows)
+    records.write_history()
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One-operator programs of many shapes on one core: what each executes, what it costs by the cycle model, and what
+// ops/cost.h says that it costs. Every run's output is compared with the reference.
+//
+//   rushlight_kernels TARGET [gcc|clang]
+//
+// Prints JSON: the bytes of each kernel source, and one object for each shape. Shapes marked "shown" are in the bench's
+// table; the others are there so that the cost model is fitted to more than what it is shown on.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "compiler/emit/emit.h"
+#include "compiler/execute/execute.h"
+#include "compiler/firmware/linker_map.h"
+#include "compiler/firmware/process.h"
+#include "compiler/firmware/run_firmware.h"
+#include "compiler/firmware/size.h"
+#include "compiler/lower/lower.h"
+#include "compiler/plan/plan.h"
+#include "ops/add/add_op.h"
+#include "ops/avg_pool2d/avg_pool2d_op.h"
+#include "ops/clamp/clamp_op.h"
+#include "ops/concat/concat_op.h"
+#include "ops/conv2d/conv2d_op.h"
+#include "ops/cost.h"
+#include "ops/dequantize/dequantize_op.h"
+#include "ops/linear/linear_op.h"
+#include "ops/max_pool2d/max_pool2d_op.h"
+#include "ops/mean/mean_op.h"
+#include "ops/op_def.h"
+#include "ops/pad/pad_op.h"
+#include "ops/permute/permute_op.h"
+#include "ops/quantize/quantize_op.h"
+#include "ops/rescale/rescale_op.h"
+#include "ops/softmax/softmax_op.h"
+#include "tests/support/graph_builder.h"
+
+namespace rush {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct KernelShape {
+  std::string name;
+  Graph graph;
+  bool shown;
+};
+
+/// Makes shapes; names say operator and sizes.
+class Shapes {
+ public:
+  std::vector<KernelShape> take() { return std::move(shapes_); }
+  void show(bool shown) { shown_ = shown; }
+
+  /// x [1, height, width, in], SAME padding unless the kernel is 1x1.
+  struct Conv {
+    int64_t height, width, in, out, kernel_height = 1, kernel_width = 1, stride = 1;
+  };
+  void conv(const Conv& c) {
+    GraphBuilder b(1);
+    const TensorId x = b.input(b.int8_type({1, c.height, c.width, c.in}));
+    const TensorId w = b.weights({c.out, c.kernel_height, c.kernel_width, c.in});
+    const Conv2d op{.stride = {c.stride, c.stride}, .padding = same_padding(c), .layout = "nhwc"};
+    add(b, b.node(op, {x, w, b.bias(x, w, terms(c, c.in))}, output_quant(b, x, terms(c, c.in))),
+        fmt::format("conv {}x{}{} {}->{} on {}x{}", c.kernel_height, c.kernel_width, stride_text(c), c.in, c.out,
+                    c.height, c.width));
+  }
+
+  void depthwise(const Conv& c) {
+    GraphBuilder b(2);
+    const TensorId x = b.input(b.int8_type({1, c.height, c.width, c.in}));
+    const TensorId w = b.weights({c.in, c.kernel_height, c.kernel_width, 1});
+    const Conv2d op{.stride = {c.stride, c.stride}, .padding = same_padding(c), .groups = c.in, .layout = "nhwc"};
+    add(b, b.node(op, {x, w, b.bias(x, w, terms(c, 1))}, output_quant(b, x, terms(c, 1))),
+        fmt::format("depthwise {}x{}{} {} on {}x{}", c.kernel_height, c.kernel_width, stride_text(c), c.in, c.height,
+                    c.width));
+  }
+
+  void linear(int64_t positions, int64_t in, int64_t out) {
+    GraphBuilder b(3);
+    const TensorId x = b.input(b.int8_type({positions, in}));
+    const TensorId w = b.weights({out, in});
+    add(b, b.node(Linear{}, {x, w, b.bias(x, w, in)}, output_quant(b, x, in)),
+        fmt::format("linear {}->{}{}", in, out, positions > 1 ? fmt::format(" x{}", positions) : ""));
+  }
+
+  /// One node over `inputs` inputs of a shape. `make_quant` gives the output's quant from the input's.
+  enum class Codes { kNew, kSame, kFloat };
+  struct Plain {
+    std::string name;
+    Op op;
+    Shape shape;
+    Codes out = Codes::kNew;
+    int inputs = 1;
+    bool float_input = false;
+  };
+  void plain(const Plain& p) {
+    GraphBuilder b(4);
+    std::vector<TensorId> inputs;
+    const TensorType type = p.float_input ? GraphBuilder::float_type(p.shape) : b.int8_type(p.shape);
+    for (int i = 0; i < p.inputs; ++i)
+      inputs.push_back(b.input(i == 0 || p.out == Codes::kSame || p.float_input ? type : b.int8_type(p.shape)));
+    std::optional<Quant> quant;
+    if (p.out == Codes::kSame) quant = type.quant;
+    if (p.out == Codes::kNew) quant = random_quant(b.random());
+    add(b, b.node(p.op, inputs, quant), fmt::format("{} {}", p.name, shape_text(p.shape)));
+  }
+
+ private:
+  static std::vector<int64_t> same_padding(const Conv& c) {
+    std::vector<int64_t> padding;
+    for (const auto& [in, kernel] : {std::pair(c.height, c.kernel_height), std::pair(c.width, c.kernel_width)}) {
+      const int64_t out = (in + c.stride - 1) / c.stride;
+      const int64_t all = std::max<int64_t>(0, (out - 1) * c.stride + kernel - in);
+      padding.insert(padding.end(), {all / 2, all - all / 2});
+    }
+    return padding;
+  }
+
+  static int64_t terms(const Conv& c, int64_t channels) { return c.kernel_height * c.kernel_width * channels; }
+
+  static std::string stride_text(const Conv& c) { return c.stride == 1 ? "" : fmt::format(" s{}", c.stride); }
+
+  static std::string shape_text(const Shape& shape) {
+    std::string text;
+    for (const int64_t dim : shape) text += (text.empty() ? "" : "x") + std::to_string(dim);
+    return text;
+  }
+
+  /// Sums of random products fill about the codes' range.
+  static Quant output_quant(GraphBuilder& b, TensorId x, int64_t terms) {
+    Quant quant = random_quant(b.random());
+    quant.scale[0] = b.graph().type(x).quant->scale[0] * 0.6 * std::sqrt(static_cast<double>(terms));
+    return quant;
+  }
+
+  void add(GraphBuilder& b, TensorId out, std::string name) {
+    b.output(out);
+    shapes_.push_back({std::move(name), b.graph(), shown_});
+  }
+
+  std::vector<KernelShape> shapes_;
+  bool shown_ = true;
+};
+
+void add_shown(Shapes& s) {
+  s.conv({25, 5, 64, 64});
+  s.conv({48, 48, 8, 16});
+  s.conv({12, 12, 64, 128});
+  s.conv({3, 3, 256, 256});
+  s.conv({32, 32, 16, 16, 3, 3});
+  s.conv({16, 16, 32, 32, 3, 3});
+  s.conv({32, 32, 16, 32, 3, 3, 2});
+  s.conv({49, 10, 1, 64, 10, 4, 2});
+  s.conv({96, 96, 3, 8, 3, 3, 2});
+  s.conv({32, 32, 3, 16, 3, 3});
+  s.depthwise({25, 5, 64, 64, 3, 3});
+  s.depthwise({48, 48, 8, 8, 3, 3});
+  s.depthwise({48, 48, 16, 16, 3, 3, 2});
+  s.depthwise({6, 6, 256, 256, 3, 3});
+  s.depthwise({1, 40, 64, 64, 1, 5});
+  s.linear(1, 640, 128);
+  s.linear(1, 64, 12);
+  s.plain({"add", Add{}, {1, 32, 32, 16}, Shapes::Codes::kNew, 2});
+  s.plain({"avg pool 2x2", AvgPool2d{.kernel = {2, 2}, .stride = {2, 2}, .layout = "nhwc"}, {1, 16, 16, 32}});
+  s.plain({"max pool 2x2",
+           MaxPool2d{.kernel = {2, 2}, .stride = {2, 2}, .layout = "nhwc"},
+           {1, 16, 16, 32},
+           Shapes::Codes::kSame});
+  s.plain({"mean", Mean{{1, 2}, false}, {1, 25, 5, 64}});
+  s.plain({"softmax", Softmax{1}, {1, 12}});
+  s.plain({"softmax", Softmax{1}, {1, 1000}});
+  s.plain({"pad", Pad{{0, 0, 1, 1, 1, 1, 0, 0}, 0}, {1, 32, 32, 16}, Shapes::Codes::kSame});
+  s.plain({"permute", Permute{{0, 2, 3, 1}}, {1, 16, 32, 32}, Shapes::Codes::kSame});
+  s.plain({"concat", Concat{3}, {1, 16, 16, 32}, Shapes::Codes::kSame, 2});
+  s.plain({"rescale", Rescale{}, {1, 32, 32, 16}});
+  s.plain({"clamp", Clamp{.min = 0}, {1, 32, 32, 16}, Shapes::Codes::kSame});
+  s.plain({"quantize", Quantize{}, {1, 49, 10, 1}, Shapes::Codes::kNew, 1, true});
+  s.plain({"dequantize", Dequantize{}, {1, 1000}, Shapes::Codes::kFloat});
+}
+
+void add_more_convolutions(Shapes& s) {
+  for (const auto& [size, in, out] : {std::array<int64_t, 3>{4, 24, 40},
+                                      {7, 16, 8},
+                                      {9, 128, 32},
+                                      {5, 17, 33},
+                                      {2, 8, 4},
+                                      {24, 32, 32},
+                                      {1, 256, 100},
+                                      {6, 4, 64}})
+    s.conv({size, size + 1, in, out});
+  for (const auto& [size, in, out] :
+       {std::array<int64_t, 3>{8, 8, 8}, {5, 24, 12}, {13, 1, 8}, {7, 64, 64}, {20, 3, 20}, {3, 17, 5}})
+    s.conv({size, size, in, out, 3, 3});
+  s.conv({10, 10, 12, 24, 5, 5});
+  s.conv({9, 14, 16, 16, 3, 3, 2});
+  s.conv({1, 60, 40, 32, 1, 5});
+  s.conv({24, 24, 16, 32, 1, 1, 2});
+  s.conv({20, 6, 2, 16, 7, 3, 2});
+}
+
+void add_more(Shapes& s) {
+  add_more_convolutions(s);
+  for (const auto& [height, width, channels] :
+       {std::array<int64_t, 3>{7, 7, 32}, {12, 12, 24}, {3, 3, 128}, {10, 17, 5}, {24, 24, 40}, {1, 1, 64}})
+    s.depthwise({height, width, channels, channels, 3, 3});
+  s.depthwise({12, 12, 64, 64, 3, 3, 2});
+  s.depthwise({14, 9, 16, 16, 5, 5});
+  s.depthwise({30, 1, 48, 48, 9, 1});
+  for (const auto& [positions, in, out] :
+       {std::array<int64_t, 3>{1, 128, 128}, {1, 8, 128}, {1, 33, 7}, {4, 64, 16}, {1, 1000, 10}, {10, 40, 40}})
+    s.linear(positions, in, out);
+  for (const Shape& shape : {Shape{1, 4, 4, 8}, Shape{1, 8, 9, 33}, Shape{1, 1, 1, 500}, Shape{1, 25, 20, 24}}) {
+    s.plain({"add", Add{}, shape, Shapes::Codes::kNew, 2});
+    s.plain({"rescale", Rescale{}, shape});
+    s.plain({"clamp", Clamp{.min = 0}, shape, Shapes::Codes::kSame});
+    s.plain({"quantize", Quantize{}, shape, Shapes::Codes::kNew, 1, true});
+    s.plain({"dequantize", Dequantize{}, shape, Shapes::Codes::kFloat});
+    s.plain({"pad", Pad{{0, 0, 1, 2, 2, 0, 0, 0}, 0}, shape, Shapes::Codes::kSame});
+    s.plain({"permute", Permute{{0, 3, 1, 2}}, shape, Shapes::Codes::kSame});
+    s.plain({"concat", Concat{3}, shape, Shapes::Codes::kSame, 2});
+    s.plain({"concat rows", Concat{1}, shape, Shapes::Codes::kSame, 2});
+    s.plain({"mean", Mean{{1, 2}, false}, shape});
+    s.plain({"softmax", Softmax{3}, shape});
+  }
+  for (const Shape& shape : {Shape{1, 8, 8, 64}, Shape{1, 9, 12, 7}, Shape{1, 4, 6, 24}}) {
+    s.plain({"avg pool 3x3", AvgPool2d{.kernel = {3, 3}, .stride = {1, 1}, .layout = "nhwc"}, shape});
+    s.plain({"avg pool 4x4", AvgPool2d{.kernel = {4, 4}, .stride = {4, 4}, .layout = "nhwc"}, shape});
+    s.plain(
+        {"max pool 3x3", MaxPool2d{.kernel = {3, 3}, .stride = {1, 1}, .layout = "nhwc"}, shape, Shapes::Codes::kSame});
+    s.plain(
+        {"max pool 3x2", MaxPool2d{.kernel = {3, 2}, .stride = {2, 2}, .layout = "nhwc"}, shape, Shapes::Codes::kSame});
+  }
+}
+
+std::vector<KernelShape> all_shapes() {
+  Shapes shapes;
+  add_shown(shapes);
+  shapes.show(false);
+  add_more(shapes);
+  return shapes.take();
+}
+
+/// A shape's program for a core, and the run that it is measured in.
+struct Prepared {
+  Program program;
+  firmware::Record record;
+};
+
+std::vector<uint8_t> bytes_of(const std::vector<HostTensor>& tensors) {
+  std::vector<uint8_t> bytes;
+  for (const HostTensor& tensor : tensors) bytes.insert(bytes.end(), tensor.raw(), tensor.raw() + tensor.bytes());
+  return bytes;
+}
+
+Prepared prepare(const Graph& graph, const Target& target) {
+  Random random(7);
+  std::vector<HostTensor> inputs;
+  for (const Port& port : graph.inputs) inputs.push_back(random_tensor(random, graph.type(port.tensor)));
+  Prepared made{lower_graph(graph, target.isa, target.name), {}};
+  plan_memory(made.program);
+  made.record.image = emit_image(made.program, {.full_kernel_table = true});
+  made.record.input = bytes_of(inputs);
+  made.record.expected = bytes_of(run_graph(graph, inputs));
+  return made;
+}
+
+Json step_json(const ProgramStep& step, const Target& target) {
+  const KernelWork work = kernel_work(target.isa, step.family->name, step.params.data());
+  return {{"family", step.family->name}, {"work", work}};
+}
+
+Json shape_json(const KernelShape& shape, const Prepared& prepared, const firmware::Profile& profile,
+                const Target& target) {
+  Json steps = Json::array();
+  uint64_t macs = 0;
+  double estimate = 0;
+  for (const ProgramStep& step : prepared.program.steps) {
+    macs += step.macs;
+    estimate += kernel_cycles({target.isa, target.name}, step.family->name, step.params.data());
+    steps.push_back(step_json(step, target));
+  }
+  return {{"name", shape.name},
+          {"shown", shape.shown},
+          {"macs", macs},
+          {"outputs", element_count(shape.graph.type(shape.graph.outputs[0].tensor).shape)},
+          {"instructions", profile.instructions},
+          {"cycles", profile.cycles},
+          {"estimated_cycles", estimate},
+          {"steps", std::move(steps)}};
+}
+
+Json kernel_bytes(const firmware::PlayRequest& request) {
+  std::filesystem::path map = firmware::build_player(request.target, request.board, request.compiler).elf;
+  map.replace_extension(".map");
+  return firmware::measure_map(firmware::parse_linker_map(firmware::read_file(map))).kernels;
+}
+
+void require_right(const std::vector<KernelShape>& shapes, const std::vector<firmware::RecordResult>& results) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (results[i].ok) continue;
+    throw UserError(fmt::format("{}: status {}, {} bytes differ", shapes[i].name, results[i].outcome.status,
+                                results[i].outcome.differing_bytes),
+                    "a kernel is wrong, or the board too small");
+  }
+}
+
+Json measure(const firmware::PlayRequest& request) {
+  const std::vector<KernelShape> shapes = all_shapes();
+  std::vector<Prepared> prepared;
+  std::vector<firmware::Record> records;
+  for (const KernelShape& shape : shapes) {
+    prepared.push_back(prepare(shape.graph, request.target));
+    records.push_back(prepared.back().record);
+  }
+  require_right(shapes, firmware::play(request, records));
+  const std::vector<firmware::Profile> profiles = firmware::cost_of_records(request, records);
+  Json out = {{"target", request.target.name}, {"kernel_bytes", kernel_bytes(request)}, {"shapes", Json::array()}};
+  for (size_t i = 0; i < shapes.size(); ++i)
+    out["shapes"].push_back(shape_json(shapes[i], prepared[i], profiles[i], request.target));
+  return out;
+}
+
+}  // namespace
+}  // namespace rush
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fmt::print(stderr, "usage: rushlight_kernels TARGET [gcc|clang]\n");
+    return 2;
+  }
+  try {
+    const bool clang = argc > 2 && std::string(argv[2]) == "clang";
+    const rush::Target target = rush::load_target(argv[1]);
+    fmt::print("{}\n", rush::measure({target, rush::load_board(target.board),
+                                      clang ? rush::firmware::Compiler::kClang : rush::firmware::Compiler::kGcc})
+                           .dump(1));
+    return 0;
+  } catch (const rush::UserError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "internal error: {}\n", error.what());
+    return 3;
+  }
+}
