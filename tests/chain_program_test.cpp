@@ -2,6 +2,8 @@
 //
 // Two convolutions whose map between them is a ring of a few rows: bit for bit what they compute one after the other,
 // and resumable after every band.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "compiler/emit/emit.h"

@@ -2,6 +2,8 @@
 //
 // Images with changed bytes and a CRC that fits: rush_open() refuses them, or they run to their end and touch nothing
 // but their own memory. Run this under an address sanitizer to see reads as well.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "compiler/emit/emit.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The checks that every operator's test relies on: kernels that break their contract must be noticed.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "ops/clamp/clamp.h"

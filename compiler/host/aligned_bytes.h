@@ -4,6 +4,7 @@
 // first byte behind it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>

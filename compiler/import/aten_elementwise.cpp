@@ -3,6 +3,7 @@
 // Arithmetic on each element, activations, normalization, casts, and what is nothing at inference.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 

@@ -2,7 +2,9 @@
 //
 // Reads the text form that print.cpp describes, a line at a time with one cursor. Lines that begin with '#' and
 // empty lines are skipped.
+#include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <numeric>
 

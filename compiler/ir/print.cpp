@@ -11,6 +11,7 @@
 // Left out is what is usual: attributes at their default, the node's name where it is its output's, a port's name
 // where it is its tensor's. Numbers are the shortest that read back exactly.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include <fmt/format.h>

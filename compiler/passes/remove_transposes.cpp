@@ -11,6 +11,7 @@
 // layout at the border, or an operator that mixes the axes, stands between. Bit-exact, but for a float linear, whose
 // sum runs in another order.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <set>
 

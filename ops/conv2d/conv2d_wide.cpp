@@ -6,6 +6,7 @@
 
 #if defined(__x86_64__)
 #include <algorithm>
+#include <cstring>
 
 #include "ops/conv2d/conv2d.h"
 

@@ -3,6 +3,7 @@
 // depthwise_conv2d on the host: sixteen channels at a time, two taps by one VPMADDWD.
 #if defined(__x86_64__)
 #include <algorithm>
+#include <cstring>
 
 #include "ops/conv2d/conv2d_wide.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d.h"
