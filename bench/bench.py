@@ -30,7 +30,6 @@ from measure import BOARDS, MODELS, ModelJob, ModelResult, for_each, measure_ker
 from records import BENCH, BUDGET, CODE, KERNELS
 
 COMPILERS = ("gcc", "clang")
-TITLES = {"autoencoder": "autoenc", "mobilenet_v1_025": "mobilenet"}
 
 
 def read_csv(name: str) -> list[dict]:
@@ -45,7 +44,7 @@ def print_model(result: ModelResult) -> None:
     job, figures = result.job, result.figures
     rate = result.macs / figures["cycles"]
     print(
-        f"{job.model:<18} {job.target:<14} {result.milliseconds:9.3f} ms {rate:6.2f} MAC/cycle"
+        f"{job.model:<18} {job.target:<14} {job.opt:<8} {result.milliseconds:9.3f} ms {rate:6.2f} MAC/cycle"
         f" {rate / LIMITS[job.target] * 100:4.0f} % of the limit  kernels {figures['kernels']:5} bytes"
         f"  flash {figures['text'] / 1024:6.1f} KiB  RAM {figures['ram'] / 1024:5.1f} KiB",
         flush=True,
@@ -79,23 +78,27 @@ def value_of(result: ModelResult, figure: str) -> float:
 def check_bars(bars: list[dict], results: list[ModelResult]) -> int:
     """Prints every bar; how many are not met."""
     by_job = {(r.job.model, r.job.target, r.job.opt): r for r in results}
-    groups: dict[tuple, list[str]] = {}
+    lines: dict[tuple, dict[str, str]] = {}
     missed = 0
     for bar in bars:
         result = by_job.get((bar["model"], bar["target"], bar["opt"]))
         if result is None:
             continue
         value, most = value_of(result, bar["figure"]), float(bar["bar"])
-        met = value <= most
-        missed += not met
+        missed += value > most
+        verdict = "NOT MET" if value > most else "met"
+        if bar["goal"] and value <= float(bar["goal"]):
+            verdict = "goal met"
         digits = 0 if bar["figure"] == "kernel_bytes" else 3
         opt = "" if bar["opt"] == "balanced" else f" --opt {bar['opt']}"
-        cell = f"{TITLES.get(bar['model'], bar['model'])} {value:.{digits}f} ({'met' if met else 'NOT MET'}: {most:g})"
-        groups.setdefault((bar["target"], bar["figure"] + opt), []).append(cell)
+        line = lines.setdefault((bar["target"], bar["figure"] + opt), {})
+        line[bar["model"]] = f"{value:.{digits}f} / {most:g} {verdict}"
+    models = list(dict.fromkeys(bar["model"] for bar in bars))
     instrument = "armcycles" if any(r.second_opinion for r in results) else "the project's own cycle model"
-    print(f"\nBars (time by {instrument})")
-    for (target, figure), cells in groups.items():
-        print(f"{target:<14} {figure:<12} " + "  ".join(cells))
+    print(f"\nBars: figure / bar, time by {instrument}")
+    print(f"{'':<36}" + "".join(f"{model:>24}" for model in models))
+    for (target, figure), cells in lines.items():
+        print(f"{target:<14} {figure:<21}" + "".join(f"{cells.get(model, ''):>24}" for model in models))
     print(f"{missed} bars not met" if missed else "every bar is met")
     return missed
 

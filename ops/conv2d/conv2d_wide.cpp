@@ -36,27 +36,6 @@ WideChannels::WideChannels(const ChannelBlock* blocks, uint32_t channels) {
   }
 }
 
-RUSH_WIDE void store_wide(const WideChannels& channels, uint32_t first, uint32_t count, const OutputCodes& codes,
-                          const __m256i* sums, int8_t* out) {
-  if (codes.left_shift != 0) {
-    int32_t sum[kWideOutputs];
-    std::memcpy(sum, sums, sizeof sum);
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t acc = static_cast<uint32_t>(sum[i]) + static_cast<uint32_t>(channels.bias[first + i]);
-      const int32_t code =
-          requantize_any(static_cast<int32_t>(acc), channels.multiplier[first + i], channels.shift[first + i]);
-      out[i] = static_cast<int8_t>(clamp_to(code + codes.zero_point, codes.min, codes.max));
-    }
-    return;
-  }
-  const __m128i sixteen = wide_codes(channels, first, codes, sums);
-  if (count == kWideOutputs) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), sixteen);
-  } else {
-    std::memcpy(out, &sixteen, count);
-  }
-}
-
 namespace {
 
 /// Sixteen outputs of the first `kPixels` windows.
