@@ -25,5 +25,8 @@ fi
 step "Measuring"
 result=0
 $VENV/bin/python bench/bench.py "${arguments[@]}" || result=$?
-$VENV/bin/python bench/plot.py
+if [[ " ${arguments[*]} " != *" --check "* ]]; then
+  $VENV/bin/python bench/plot.py
+  $VENV/bin/python bench/readme.py
+fi
 exit $result
