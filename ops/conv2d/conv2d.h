@@ -30,6 +30,7 @@ struct Conv2dParams {
 };
 
 extern const KernelContract conv2d_s8_contract;
+ExtentsOf conv2d_s8_extents;
 Kernel conv2d_s8_scalar, conv2d_s8_dsp, conv2d_s8_mve;
 
 /// float32, with groups (depthwise too). Sums start at 0 and run over kernel rows, columns, channels, each product
@@ -67,6 +68,16 @@ inline bool conv2d_gathers(const Conv2dParams& p) {
   const int32_t bottom = (g.out_height - 1) * g.stride_height - g.pad_top + (g.kernel_height - 1) * g.dilation_height;
   const int32_t right = (g.out_width - 1) * g.stride_width - g.pad_left + (g.kernel_width - 1) * g.dilation_width;
   return p.gather != 0 || g.pad_top != 0 || g.pad_left != 0 || bottom >= g.in_height || right >= g.in_width;
+}
+
+/// Whether the rows of the maps lie one behind the other and positions correspond, so that a band is one long row.
+inline bool is_dense_pointwise(const Conv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const uint32_t ones = g.kernel_height | g.kernel_width | g.stride_height | g.stride_width;
+  const uint32_t zeros = g.pad_top | g.pad_left | g.in.reciprocal | g.out.reciprocal | p.gather;
+  return ones == 1 && zeros == 0 && g.in_height == g.out_height && g.in_width == g.out_width &&
+         g.in.row_bytes == static_cast<uint32_t>(p.in_pixel) * g.in_width &&
+         g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
 }
 
 }  // namespace rush

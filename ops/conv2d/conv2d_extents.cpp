@@ -2,7 +2,6 @@
 #include "conv2d.h"
 
 namespace rush {
-namespace {
 
 bool conv2d_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
@@ -19,6 +18,8 @@ bool conv2d_s8_extents(const void* params, Extents* extents) {
   extents->rows = g.out_height;
   return true;
 }
+
+namespace {
 
 bool conv2d_f32_extents(const void* params, Extents* extents) {
   const Conv2dF32Params& p = *static_cast<const Conv2dF32Params*>(params);

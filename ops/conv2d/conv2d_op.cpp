@@ -13,6 +13,7 @@
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
+#include "ops/conv2d/conv2d_tiles.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d_op.h"
 
 namespace rush {
@@ -101,7 +102,26 @@ bool wants_gather(Isa isa, const ConvShape& s) {
   return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
 }
 
-Conv2dParams conv2d_params(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+/// The same for the tiles of Helium, by cycles for a pair of positions.
+bool tiles_want_gather(const ConvShape& s) {
+  const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
+  const ConvSegments rows = {static_cast<uint32_t>(s.rows.kernel),
+                             static_cast<uint32_t>(s.columns.kernel * s.group_in)};
+  if (!contiguous) return true;
+  if (rows.count == 1) return false;
+  if (!has_tile_rows(rows)) return true;
+  const int64_t blocks = (s.group_out + 3) / 4, copy = 2 * rows.count * (20 + 4 * tile_chunks(rows));
+  return blocks * (16 * tile_chunks(rows) + 5) * rows.count > blocks * ((s.window() + 15) / 16 * 16) + copy;
+}
+
+/// The tiles of Helium shift no accumulator left; they are more code than conv2d_s8.
+const KernelFamily& int8_family(const Lowering& lowering, const ConvShape& s, const FoldedChannels& folded) {
+  const bool tiles = lowering.isa() == Isa::kMve && lowering.opt() != Opt::kSize;
+  if (!tiles || folded.left_shift() || s.window() > kTileLongestWindow) return *find_kernel_family("conv2d_s8");
+  return *find_kernel_family(s.rows.kernel == 1 || tiles_want_gather(s) ? "conv2d_tiles_s8" : "conv2d_rows_s8");
+}
+
+Conv2dParams conv2d_params(const NodeTypes& types, const KernelFamily& family, Isa isa, const FoldedChannels& folded) {
   const Conv2d& conv = *types.node.as<Conv2d>();
   const ConvShape s = conv_shape(types);
   return {.geometry = conv_geometry(s, 1),
@@ -110,7 +130,7 @@ Conv2dParams conv2d_params(const NodeTypes& types, Isa isa, const FoldedChannels
           .in_channels = static_cast<uint16_t>(s.group_in),
           .out_channels = static_cast<uint16_t>(s.group_out),
           .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
-          .gather = wants_gather(isa, s),
+          .gather = family.host == &conv2d_s8_host ? wants_gather(isa, s) : tiles_want_gather(s),
           .codes = output_codes(types.output(), folded, conv.min, conv.max),
           .reserved = 0};
 }
@@ -121,10 +141,9 @@ struct GroupOperands {
   BufferId channels;
 };
 
-std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const Conv2dParams& params,
-                                       const FoldedChannels& folded) {
+std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const KernelFamily& family,
+                                       const Conv2dParams& params, const FoldedChannels& folded) {
   const ConvShape s = conv_shape(types);
-  const KernelFamily& family = *find_kernel_family("conv2d_s8");
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
   const auto group_bytes = static_cast<size_t>(s.group_out * s.window());
   std::vector<GroupOperands> groups;
@@ -145,15 +164,16 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const FoldedChannels folded = fold_channels(types);
   if (!folded.why_not.empty()) return folded.why_not;
   if (s.groups > 1 && s.group_in == 1) return lower_depthwise_conv2d(types, lowering, folded);
-  const Conv2dParams params = conv2d_params(types, lowering.isa(), folded);
-  const std::vector<GroupOperands> groups = pack_groups(types, lowering, params, folded);
+  const KernelFamily& family = int8_family(lowering, s, folded);
+  const Conv2dParams params = conv2d_params(types, family, lowering.isa(), folded);
+  const std::vector<GroupOperands> groups = pack_groups(types, lowering, family, params, folded);
   Extents extents{};
-  internal_check(conv2d_s8_contract.extents(&params, &extents), "conv2d: parameters that extents() refuses");
+  internal_check(family.host->contract->extents(&params, &extents), "conv2d: parameters that extents() refuses");
   const BufferId scratch = lowering.scratch(types.node.name + ".window", extents.bytes[4], 4);
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t g = 0; g < s.groups; ++g) {
       ProgramStep step = image_step(types, lowering, s, {n, 1});
-      step.family = find_kernel_family("conv2d_s8");
+      step.family = &family;
       step.params = params_bytes(params);
       step.operands[0].offset += static_cast<uint32_t>(g * s.group_in);
       step.operands[1].offset += static_cast<uint32_t>(g * s.group_out);

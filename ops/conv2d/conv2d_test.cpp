@@ -8,6 +8,7 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/conv2d/conv2d_packing.h"
+#include "ops/conv2d/conv2d_tiles.h"
 #include "tests/support/contract_check.h"
 #include "tests/support/one_node.h"
 #include "tests/support/op_check.h"
@@ -90,6 +91,23 @@ TEST(Conv2d, KernelsOfAllShapes) {
     check_conv("column", {{1, 9, 1, 5}, 4, {k, 1}, {.padding = {0, k - 1, 0, 0}}});
   }
   check_conv("stem", {{1, 13, 10, 1}, 8, {10, 4}, {.stride = {2, 2}, .padding = {4, 5, 1, 1}}});
+}
+
+TEST(Conv2d, EveryNumberOfChunksAndRowsThatTilesHave) {
+  const std::vector<int64_t> around{1, 1, 1, 1};
+  for (const int64_t inputs : {16, 24, 40, 64, 80, 112, 128, 144, 250, 300, 1001})
+    check_conv("chunks", {{1, 3, 3, inputs}, 9, {1, 1}});
+  for (const int64_t inputs : {3, 5, 16, 32, 43, 66}) {
+    check_conv("three_rows", {{1, 5, 9, inputs}, 8, {3, 3}, {.padding = around}});
+    check_conv("three_rows_stride_2", {{1, 8, 8, inputs}, 12, {3, 3}, {.stride = {2, 2}, .padding = {0, 1, 0, 1}}});
+    check_conv("three_rows_odd", {{1, 5, 6, inputs}, 5, {3, 3}, {.padding = around}});
+  }
+  check_conv("two_rows", {{1, 5, 7, 20}, 8, {2, 3}});
+  check_conv("five_rows", {{1, 9, 8, 11}, 16, {5, 5}, {.padding = {2, 2, 2, 2}}});
+  check_conv("five_long_rows", {{1, 6, 8, 36}, 4, {5, 5}, {.padding = {2, 2, 2, 2}}});
+  check_conv("six_rows", {{1, 8, 8, 20}, 8, {6, 3}});
+  check_conv("dense_odd", {{1, 5, 5, 8}, 20, {1, 1}});
+  check_conv("many_windows", {{1, 9, 31, 2}, 8, {4, 2}, {.stride = {2, 2}, .padding = {1, 1, 0, 1}}});
 }
 
 TEST(Conv2d, StridesDilationsAndPadding) {
@@ -270,6 +288,48 @@ TEST(Conv2d, WhateverExtentsAcceptStaysInside) {
   pointwise.geometry.out_height = pointwise.geometry.out_width = 4;
   pointwise.geometry.out = {12, 4, 0};
   check_contract<Conv2dParams>(conv2d_s8_contract, conv2d_s8_scalar, pointwise, 48);
+}
+
+TEST(Conv2d, TilesAreMadeUpToChunksAndBlocks) {
+  Conv2dParams params = small_params();
+  Extents extents{};
+  EXPECT_FALSE(conv2d_tiles_s8_contract.extents(&params, &extents));  // two rows of one chunk
+  EXPECT_FALSE(conv2d_rows_s8_contract.extents(&params, &extents));
+  params.gather = 1;
+  ASSERT_TRUE(conv2d_tiles_s8_contract.extents(&params, &extents));
+  // Eight inputs are one chunk, three outputs one block; 32 windows are gathered at a time.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5),
+              ElementsAre(32, 27, 64, 32, kTileWalkBytes + kTileWindowBytes + kTileChunk));
+  params.codes.left_shift = 1;
+  EXPECT_FALSE(conv2d_tiles_s8_contract.extents(&params, &extents));
+}
+
+TEST(Conv2d, TilePackingNamesEveryWeightOnce) {
+  for (const int gather : {0, 1})
+    for (const int channels : {1, 2, 6, 17}) {
+      Conv2dParams params = small_params();
+      params.gather = static_cast<uint8_t>(gather);
+      params.in_channels = static_cast<uint16_t>(channels);
+      const Packing& packing = conv2d_rows_s8_host.packing;
+      std::vector<int> seen(packing.canonical_count(&params));
+      size_t padding = 0;
+      for (size_t i = 0; i < packing.packed_count(Isa::kMve, &params); ++i) {
+        const int64_t index = packing.index(Isa::kMve, &params, i);
+        index < 0 ? ++padding : static_cast<size_t>(++seen.at(static_cast<size_t>(index)));
+      }
+      EXPECT_THAT(seen, testing::Each(1));
+      EXPECT_EQ(padding + seen.size(), packing.packed_count(Isa::kMve, &params));
+    }
+}
+
+TEST(Conv2d, WhateverTileExtentsAcceptStaysInside) {
+  Conv2dParams gathered = small_params();
+  gathered.gather = 1;
+  check_contract<Conv2dParams>(conv2d_tiles_s8_contract, conv2d_tiles_s8_scalar, gathered, 49);
+  Conv2dParams rows = small_params();
+  rows.in_pixel = rows.in_channels = 20;
+  rows.geometry.in.row_bytes = 80;
+  check_contract<Conv2dParams>(conv2d_rows_s8_contract, conv2d_rows_s8_scalar, rows, 50);
 }
 
 TEST(Conv2d, WhateverFloatExtentsAcceptStaysInside) {

@@ -69,16 +69,6 @@ __attribute__((noinline)) int8_t* gather_window(const Conv2dParams& p, const int
   return to;
 }
 
-/// Whether the rows of the maps lie one behind the other and positions correspond, so that a band is one long row.
-inline bool is_dense_pointwise(const Conv2dParams& p) {
-  const ConvGeometry& g = p.geometry;
-  const uint32_t ones = g.kernel_height | g.kernel_width | g.stride_height | g.stride_width;
-  const uint32_t zeros = g.pad_top | g.pad_left | g.in.reciprocal | g.out.reciprocal | p.gather;
-  return ones == 1 && zeros == 0 && g.in_height == g.out_height && g.in_width == g.out_width &&
-         g.in.row_bytes == static_cast<uint32_t>(p.in_pixel) * g.in_width &&
-         g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
-}
-
 /// All outputs of a tile's pixels.
 template <class Isa>
 void walk_outputs(const Conv2dParams& p, void* const* operands, ConvTile<Isa::kPixels>* tile) {
