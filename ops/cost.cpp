@@ -205,7 +205,7 @@ const Constants* find_constants(std::string_view target, std::string_view family
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d")) return depthwise_work(isa, params);
-  if (family == "linear_s8") return linear_work(isa, params);
+  if (family == "linear_s8" || family == "linear_tiles_s8") return linear_work(isa, params);
   if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
   if (family == "linear_f32") return linear_f32_work(isa, params);
   if (family == "add_s8") return add_work(isa, as<AddParams>(params).walk);

@@ -22,6 +22,7 @@ struct LinearParams {
 };
 
 extern const KernelContract linear_s8_contract;
+ExtentsOf linear_s8_extents;
 Kernel linear_s8_scalar, linear_s8_dsp, linear_s8_mve;
 
 /// float32: sums start at 0, each product is rounded, the bias comes last; NaN passes the clamp.

@@ -22,12 +22,16 @@ bool extents_of(const Params& p, uint32_t shift, Extents* extents) {
   return true;
 }
 
+}  // namespace
+
 bool linear_s8_extents(const void* params, Extents* extents) {
   const LinearParams& p = *static_cast<const LinearParams*>(params);
   if (!extents_of(p, 0, extents)) return false;
   extents->bytes[3] = saturating_multiply(channel_blocks(p.out_features), sizeof(ChannelBlock));
   return true;
 }
+
+namespace {
 
 bool linear_f32_extents(const void* params, Extents* extents) {
   const LinearF32Params& p = *static_cast<const LinearF32Params*>(params);

@@ -3,11 +3,15 @@
 // Linear on the host: types, reference, lowering.
 #include "ops/linear/linear_op.h"
 
+#include <algorithm>
 #include <cstddef>
 
+#include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/conv2d_op.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
 #include "ops/linear/linear.h"
+#include "ops/linear/linear_tiles.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
 
@@ -132,6 +136,46 @@ std::optional<std::string> lower_float(const NodeTypes& types, Lowering& lowerin
   return std::nullopt;
 }
 
+/// A layer as its 1x1 convolution.
+Conv2dParams convolution_params(const LinearParams& p, int8_t in_zero_point) {
+  Conv2dParams conv{};
+  ConvGeometry& g = conv.geometry;
+  g.in = p.in;
+  g.out = p.out;
+  g.in_height = g.out_height = p.rows;
+  g.in_width = g.out_width = p.positions;
+  g.kernel_height = g.kernel_width = g.stride_height = g.stride_width = g.dilation_height = g.dilation_width = 1;
+  conv.in_pixel = conv.in_channels = static_cast<uint16_t>(p.in_features);
+  conv.out_pixel = conv.out_channels = static_cast<uint16_t>(p.out_features);
+  conv.zero_point = in_zero_point;
+  conv.codes = p.codes;
+  return conv;
+}
+
+/// Helium's convolutions take two positions at a time: they are faster where there are several. And a model with
+/// convolutions has their code anyway: little work needs no other.
+bool is_better_as_convolution(const LinearParams& p, const Graph& graph) {
+  constexpr uint32_t kMost = 1 << 14, kLittle = 1 << 14;
+  const bool has_convolution = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is<Conv2d>(); });
+  const bool fits = p.in_features < kMost && p.out_features < kMost && p.rows < kMost;
+  return fits && (p.positions > 1 || (has_convolution && p.in_features * p.out_features < kLittle));
+}
+
+/// Which kernel, and its parameters.
+struct LinearKernel {
+  std::string_view family;
+  std::vector<uint8_t> params;
+};
+
+LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const LinearParams& p) {
+  // The tiles of Helium shift no accumulator left; they are more code than linear_s8.
+  if (lowering.isa() != Isa::kMve || lowering.opt() == Opt::kSize || p.codes.left_shift != 0)
+    return {"linear_s8", params_bytes(p)};
+  if (!is_better_as_convolution(p, lowering.graph())) return {"linear_tiles_s8", params_bytes(p)};
+  const auto zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]);
+  return {"conv2d_tiles_s8", params_bytes(convolution_params(p, zero_point))};
+}
+
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
   if (std::string why = unfit_types(types); !why.empty()) return why;
   const FoldedChannels folded = fold_channels(types);
@@ -139,15 +183,24 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const Linear& linear = *types.node.as<Linear>();
   auto params = linear_params<LinearParams>(types, 1);
   params.codes = output_codes(types.output(), folded, linear.min, linear.max);
+  const LinearKernel kernel = choose_kernel(types, lowering, params);
+  ProgramStep step = linear_step(types, lowering, params);
+  step.family = find_kernel_family(kernel.family);
+  step.params = kernel.params;
+  const KernelContract& contract = *step.family->host->contract;
+  Extents extents{};
+  internal_check(contract.extents(step.params.data(), &extents), "linear: parameters that extents() refuses");
   std::vector<uint8_t> channels;
   append_channel_blocks(folded, {0, 1, params.out_features}, channels);
+  channels.resize(extents.bytes[3]);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
-  ProgramStep step = linear_step(types, lowering, params);
-  step.family = find_kernel_family("linear_s8");
-  step.operands.insert(
-      step.operands.end(),
-      {{lowering.packed(types.node.name + ".weight", *step.family, &params, {weight.raw(), weight.bytes()})},
-       {lowering.constant(types.node.name + ".channels", channels, 4)}});
+  const BufferId weights =
+      lowering.packed(types.node.name + ".weight", *step.family, step.params.data(), {weight.raw(), weight.bytes()});
+  step.operands.insert(step.operands.end(),
+                       {{weights}, {lowering.constant(types.node.name + ".channels", channels, 4)}});
+  if (contract.operand_count > 4)
+    step.operands.push_back({lowering.scratch(types.node.name + ".scratch", extents.bytes[4], 4)});
+  if (kernel.family == "conv2d_tiles_s8") step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
   lowering.emit(std::move(step));
   return std::nullopt;
 }

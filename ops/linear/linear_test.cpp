@@ -6,6 +6,7 @@
 
 #include "ops/linear/linear.h"
 #include "ops/linear/linear_op.h"
+#include "ops/linear/linear_tiles.h"
 #include "tests/support/contract_check.h"
 #include "tests/support/one_node.h"
 #include "tests/support/op_check.h"
@@ -46,6 +47,7 @@ TEST(Linear, EveryTailOfOutputsAndInputs) {
   check_linear("linear_24_40", {{1, 24}, 40});
   check_linear("linear_257", {{1, 257}, 257});
   check_linear("linear_640_128", {{1, 640}, 128});
+  for (int64_t chunks = 2; chunks <= 18; ++chunks) check_linear("linear_chunks", {{1, 16 * chunks - 3}, 9});
 }
 
 TEST(Linear, Positions) {
@@ -89,7 +91,17 @@ TEST(Linear, ExtentsAreWhatTheKernelTouches) {
   EXPECT_EQ(extents.rows, 2u);
 }
 
+TEST(Linear, TilesAreMadeUpToChunksAndBlocks) {
+  LinearParams params = small_params();
+  Extents extents{};
+  ASSERT_TRUE(linear_tiles_s8_contract.extents(&params, &extents));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(24, 16, 128, 64, 16));
+  params.codes.left_shift = 1;
+  EXPECT_FALSE(linear_tiles_s8_contract.extents(&params, &extents));
+}
+
 TEST(Linear, WhateverExtentsAcceptStaysInside) {
+  check_contract<LinearParams>(linear_tiles_s8_contract, linear_tiles_s8_scalar, small_params(), 48);
   check_contract<LinearParams>(linear_s8_contract, linear_s8_scalar, small_params(), 43);
   const LinearF32Params floats = {.in = {48, 2, 0},
                                   .out = {32, 2, 0},
