@@ -58,15 +58,18 @@ class Shapes {
 
   /// x [1, height, width, in], SAME padding unless the kernel is 1x1.
   struct Conv {
-    int64_t height, width, in, out, kernel_height = 1, kernel_width = 1, stride = 1;
+    int64_t height, width, in, out, kernel_height = 1, kernel_width = 1, stride = 1, dilation = 1;
+    /// Output steps so small that sums are shifted left: what some kernels leave to a more general one.
+    bool fine = false;
   };
   void conv(const Conv& c) {
     GraphBuilder b(1);
     const TensorId x = b.input(b.int8_type({1, c.height, c.width, c.in}));
     const TensorId w = b.weights({c.out, c.kernel_height, c.kernel_width, c.in});
-    const Conv2d op{.stride = {c.stride, c.stride}, .padding = same_padding(c), .layout = "nhwc"};
-    add(b, b.node(op, {x, w, b.bias(x, w, terms(c, c.in))}, output_quant(b, x, terms(c, c.in))),
-        fmt::format("conv {}x{}{} {}->{} on {}x{}", c.kernel_height, c.kernel_width, stride_text(c), c.in, c.out,
+    Quant quant = output_quant(b, x, terms(c, c.in));
+    if (c.fine) quant.scale[0] /= kFine;
+    add(b, b.node(conv_op(c, 1), {x, w, b.bias(x, w, terms(c, c.in))}, quant),
+        fmt::format("conv {}x{}{} {}->{} on {}x{}", c.kernel_height, c.kernel_width, variant_text(c), c.in, c.out,
                     c.height, c.width));
   }
 
@@ -74,18 +77,38 @@ class Shapes {
     GraphBuilder b(2);
     const TensorId x = b.input(b.int8_type({1, c.height, c.width, c.in}));
     const TensorId w = b.weights({c.in, c.kernel_height, c.kernel_width, 1});
-    const Conv2d op{.stride = {c.stride, c.stride}, .padding = same_padding(c), .groups = c.in, .layout = "nhwc"};
-    add(b, b.node(op, {x, w, b.bias(x, w, terms(c, 1))}, output_quant(b, x, terms(c, 1))),
-        fmt::format("depthwise {}x{}{} {} on {}x{}", c.kernel_height, c.kernel_width, stride_text(c), c.in, c.height,
+    Quant quant = output_quant(b, x, terms(c, 1));
+    if (c.fine) quant.scale[0] /= kFine;
+    add(b, b.node(conv_op(c, c.in), {x, w, b.bias(x, w, terms(c, 1))}, quant),
+        fmt::format("depthwise {}x{}{} {} on {}x{}", c.kernel_height, c.kernel_width, variant_text(c), c.in, c.height,
                     c.width));
   }
 
-  void linear(int64_t positions, int64_t in, int64_t out) {
+  void float_conv(const Conv& c) {
+    GraphBuilder b(5);
+    const TensorId x = b.input(GraphBuilder::float_type({1, c.height, c.width, c.in}));
+    const TensorId w = b.constant(GraphBuilder::float_type({c.out, c.kernel_height, c.kernel_width, c.in}));
+    add(b, b.node(conv_op(c, 1), {x, w}),
+        fmt::format("float conv {}x{} {}->{} on {}x{}", c.kernel_height, c.kernel_width, c.in, c.out, c.height,
+                    c.width));
+  }
+
+  void float_linear(int64_t in, int64_t out) {
+    GraphBuilder b(6);
+    const TensorId x = b.input(GraphBuilder::float_type({1, in}));
+    add(b, b.node(Linear{}, {x, b.constant(GraphBuilder::float_type({out, in}))}),
+        fmt::format("float linear {}->{}", in, out));
+  }
+
+  void linear(int64_t positions, int64_t in, int64_t out, bool fine = false) {
     GraphBuilder b(3);
     const TensorId x = b.input(b.int8_type({positions, in}));
     const TensorId w = b.weights({out, in});
-    add(b, b.node(Linear{}, {x, w, b.bias(x, w, in)}, output_quant(b, x, in)),
-        fmt::format("linear {}->{}{}", in, out, positions > 1 ? fmt::format(" x{}", positions) : ""));
+    Quant quant = output_quant(b, x, in);
+    if (fine) quant.scale[0] /= kFine;
+    add(b, b.node(Linear{}, {x, w, b.bias(x, w, in)}, quant),
+        fmt::format("linear {}->{}{}{}", in, out, positions > 1 ? fmt::format(" x{}", positions) : "",
+                    fine ? " fine" : ""));
   }
 
   /// One node over `inputs` inputs of a shape. `make_quant` gives the output's quant from the input's.
@@ -111,11 +134,21 @@ class Shapes {
   }
 
  private:
+  static constexpr double kFine = 2000;
+
+  static Conv2d conv_op(const Conv& c, int64_t groups) {
+    return {.stride = {c.stride, c.stride},
+            .padding = same_padding(c),
+            .dilation = {c.kernel_height > 1 ? c.dilation : 1, c.kernel_width > 1 ? c.dilation : 1},
+            .groups = groups,
+            .layout = "nhwc"};
+  }
+
   static std::vector<int64_t> same_padding(const Conv& c) {
     std::vector<int64_t> padding;
     for (const auto& [in, kernel] : {std::pair(c.height, c.kernel_height), std::pair(c.width, c.kernel_width)}) {
-      const int64_t out = (in + c.stride - 1) / c.stride;
-      const int64_t all = std::max<int64_t>(0, (out - 1) * c.stride + kernel - in);
+      const int64_t out = (in + c.stride - 1) / c.stride, span = (kernel - 1) * c.dilation + 1;
+      const int64_t all = std::max<int64_t>(0, (out - 1) * c.stride + span - in);
       padding.insert(padding.end(), {all / 2, all - all / 2});
     }
     return padding;
@@ -123,7 +156,10 @@ class Shapes {
 
   static int64_t terms(const Conv& c, int64_t channels) { return c.kernel_height * c.kernel_width * channels; }
 
-  static std::string stride_text(const Conv& c) { return c.stride == 1 ? "" : fmt::format(" s{}", c.stride); }
+  static std::string variant_text(const Conv& c) {
+    return (c.stride == 1 ? "" : fmt::format(" s{}", c.stride)) +
+           (c.dilation == 1 ? "" : fmt::format(" d{}", c.dilation)) + (c.fine ? " fine" : "");
+  }
 
   static std::string shape_text(const Shape& shape) {
     std::string text;
@@ -237,11 +273,65 @@ void add_more(Shapes& s) {
   }
 }
 
+/// What the general kernels do where a faster one does not apply.
+void add_general(Shapes& s) {
+  for (const auto& [size, in, out, kernel] : {std::array<int64_t, 4>{9, 16, 24, 1},
+                                              {12, 40, 17, 1},
+                                              {3, 128, 64, 1},
+                                              {12, 8, 16, 3},
+                                              {7, 32, 32, 3},
+                                              {15, 3, 12, 3},
+                                              {5, 17, 9, 2},
+                                              {10, 2, 32, 5}})
+    s.conv({.height = size,
+            .width = size,
+            .in = in,
+            .out = out,
+            .kernel_height = kernel,
+            .kernel_width = kernel,
+            .fine = true});
+  s.conv({.height = 11, .width = 9, .in = 12, .out = 16, .kernel_height = 3, .kernel_width = 3, .dilation = 2});
+  for (const auto& [size, channels, kernel] :
+       {std::array<int64_t, 3>{12, 16, 3}, {7, 40, 3}, {3, 128, 3}, {20, 5, 3}, {9, 32, 5}, {6, 24, 2}})
+    s.depthwise({.height = size,
+                 .width = size + 1,
+                 .in = channels,
+                 .out = channels,
+                 .kernel_height = kernel,
+                 .kernel_width = kernel,
+                 .fine = true});
+  s.depthwise({.height = 10, .width = 12, .in = 24, .out = 24, .kernel_height = 3, .kernel_width = 3, .dilation = 2});
+  for (const auto& [in, out] : {std::array<int64_t, 2>{64, 32}, {256, 10}, {30, 100}, {12, 7}})
+    s.linear(1, in, out, true);
+}
+
+void add_floats(Shapes& s) {
+  s.float_conv({6, 6, 4, 8, 3, 3});
+  s.float_conv({8, 7, 3, 5, 2, 2});
+  s.float_conv({5, 5, 16, 12});
+  for (const auto& [in, out] : {std::array<int64_t, 2>{64, 12}, {20, 30}, {100, 4}}) s.float_linear(in, out);
+  for (const Shape& shape : {Shape{1, 6, 6, 8}, Shape{1, 4, 9, 3}, Shape{1, 10, 2, 20}}) {
+    const auto add = [&](const char* name, Op op, int inputs = 1) {
+      s.plain({name, std::move(op), shape, Shapes::Codes::kFloat, inputs, true});
+    };
+    add("float add", Add{}, 2);
+    add("float clamp", Clamp{.min = 0});
+    add("float avg pool", AvgPool2d{.kernel = {2, 2}, .stride = {2, 2}, .layout = "nhwc"});
+    add("float max pool", MaxPool2d{.kernel = {2, 2}, .stride = {2, 2}, .layout = "nhwc"});
+    add("float mean", Mean{{1, 2}, false});
+    add("float softmax", Softmax{3});
+    add("float pad", Pad{{0, 0, 1, 1, 1, 1, 0, 0}, 0});
+    add("float permute", Permute{{0, 3, 1, 2}});
+  }
+}
+
 std::vector<KernelShape> all_shapes() {
   Shapes shapes;
   add_shown(shapes);
   shapes.show(false);
   add_more(shapes);
+  add_general(shapes);
+  add_floats(shapes);
   return shapes.take();
 }
 

@@ -13,7 +13,7 @@ for argument in "$@"; do
   if [ "$argument" = --fit ]; then fit=1; else arguments+=("$argument"); fi
 done
 build_host
-install "${ARM_PACKAGES[@]}" clang-19 git
+install "${ARM_PACKAGES[@]}" clang-19 llvm-19 git
 pip_install matplotlib
 cmake --build $BUILD -j "$JOBS" --target rushlight_kernels
 if [ -n "$fit" ]; then
