@@ -122,6 +122,16 @@ def print_shapes(measured: dict[str, dict]) -> None:
         print(line)
 
 
+def print_code(measured: dict[str, dict]) -> None:
+    """Bytes of each kernel source, all its functions linked; what a model links of it is in its own size report."""
+    print("\nCode of the kernel sources, bytes")
+    print(f"{'':<34}" + "".join(f"{target.removeprefix('cortex-'):>13}" for target in measured))
+    sources = sorted({row["kernel"] for row in code_rows(list(measured.values()))})
+    for source in sources:
+        counts = [result["kernel_bytes"].get(source, 0) for result in measured.values()]
+        print(f"{source:<34}" + "".join(f"{count or '-':>13}" for count in counts))
+
+
 def print_compilers(gcc: dict[str, dict], clang: dict[str, dict]) -> None:
     """How far the slower compiler's code is behind, where the kernels multiply."""
     print("\nclang / gcc, cycles of the shapes with products: least, median, most")
@@ -176,6 +186,7 @@ def cost_pairs(results: list[ModelResult]) -> dict[str, list]:
 
 def report_kernels(kernels: dict[str, dict[str, dict]], results: list[ModelResult]) -> bool:
     print_shapes(kernels["gcc"])
+    print_code(kernels["gcc"])
     print_compilers(kernels["gcc"], kernels["clang"])
     of_shapes = {t: [(s["cycles"], s["estimated_cycles"]) for s in r["shapes"]] for t, r in kernels["gcc"].items()}
     return cost_model.check(of_shapes, cost_pairs(results))
