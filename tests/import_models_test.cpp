@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include "compiler/import/import.h"
 #include "ops/batch_norm/batch_norm_op.h"
@@ -33,15 +35,15 @@ Graph import_model(const std::string& name, int64_t batch = 1) {
   return graph;
 }
 
-const Node& node_called(const Graph& graph, const std::string& name) {
+const Node& node_called(const Graph& graph, std::string_view name) {
   const auto it = std::ranges::find(graph.nodes, name, &Node::name);
-  if (it == graph.nodes.end()) throw InternalError("no node " + name);
+  if (it == graph.nodes.end()) throw InternalError("no node " + std::string(name));
   return *it;
 }
 
-const HostTensor& constant_called(const Graph& graph, const std::string& name) {
+const HostTensor& constant_called(const Graph& graph, std::string_view name) {
   const auto it = std::ranges::find(graph.tensors, name, &Tensor::name);
-  if (it == graph.tensors.end()) throw InternalError("no tensor " + name);
+  if (it == graph.tensors.end()) throw InternalError("no tensor " + std::string(name));
   return *it->data;
 }
 
