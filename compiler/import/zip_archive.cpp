@@ -38,7 +38,10 @@ zip* open_source(zip_source_t* source, const std::string& name, std::string_view
   zip_error_init(&error);
   zip* archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
   if (archive) return archive;
-  const bool no_zip = zip_error_code_zip(&error) == ZIP_ER_NOZIP;
+  bool no_zip = zip_error_code_zip(&error) == ZIP_ER_NOZIP;
+#ifdef ZIP_ER_TRUNCATED_ZIP  // libzip 1.11 says more exactly what earlier ones call no zip
+  no_zip = no_zip || zip_error_code_zip(&error) == ZIP_ER_TRUNCATED_ZIP;
+#endif
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
   zip_source_free(source);
