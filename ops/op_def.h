@@ -60,6 +60,8 @@ struct Packing {
   size_t (*canonical_count)(const void* params) = nullptr;
   /// Canonical index of packed element i, or -1 for padding (which is zero).
   int64_t (*index)(Isa isa, const void* params, size_t i) = nullptr;
+  /// Which bits of packed element i (of one byte) are stored inverted. Null: none.
+  uint8_t (*inverted)(Isa isa, const void* params, size_t i) = nullptr;
 };
 
 /// The host's side of a kernel family; the folder defines `const HostKernel <family>_host`.

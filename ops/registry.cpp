@@ -46,6 +46,15 @@ std::string_view isa_name(Isa isa) {
   return kNames.at(static_cast<size_t>(isa));
 }
 
+namespace {
+
+void invert(const Packing& packing, Isa isa, const void* params, std::vector<uint8_t>& packed) {
+  if (packing.inverted == nullptr) return;
+  for (size_t i = 0; i < packed.size(); ++i) packed[i] ^= packing.inverted(isa, params, i);
+}
+
+}  // namespace
+
 std::vector<uint8_t> pack(const Packing& packing, Isa isa, const void* params, std::span<const uint8_t> canonical) {
   const size_t width = packing.element_bytes;
   std::vector<uint8_t> packed(packing.packed_count(isa, params) * width, 0);
@@ -55,16 +64,20 @@ std::vector<uint8_t> pack(const Packing& packing, Isa isa, const void* params, s
       std::ranges::copy(canonical.subspan(static_cast<size_t>(from) * width, width),
                         packed.begin() + static_cast<ptrdiff_t>(i * width));
   }
+  invert(packing, isa, params, packed);
   return packed;
 }
 
 std::vector<uint8_t> unpack(const Packing& packing, Isa isa, const void* params, std::span<const uint8_t> packed) {
   const size_t width = packing.element_bytes;
+  std::vector<uint8_t> plain(packed.begin(), packed.end());
+  invert(packing, isa, params, plain);
   std::vector<uint8_t> canonical(packing.canonical_count(params) * width, 0);
   for (size_t i = 0; i < packed.size() / width; ++i) {
     const int64_t to = packing.index(isa, params, i);
     if (to >= 0)
-      std::ranges::copy(packed.subspan(i * width, width), canonical.begin() + to * static_cast<int64_t>(width));
+      std::copy_n(plain.begin() + static_cast<ptrdiff_t>(i * width), width,
+                  canonical.begin() + to * static_cast<ptrdiff_t>(width));
   }
   return canonical;
 }

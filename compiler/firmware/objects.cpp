@@ -47,10 +47,13 @@ std::string library_headers() {
                   "install the package libnewlib-arm-none-eabi: apt-get install libnewlib-arm-none-eabi");
 }
 
-/// Kernels for speed unless the user asked for size, everything else for size.
-std::string optimisation(Part part, const fs::path& path, Opt opt) {
-  const bool kernel = part == Part::kKernel && !path.stem().string().ends_with("_extents");
-  return kernel && opt != Opt::kSize ? "-O2" : "-Os";
+/// Kernels for speed unless the user asked for size, everything else for size; so is what surrounds the assembly of a
+/// scalar kernel.
+std::string optimisation(const Source& source, const CompileFor& how) {
+  const std::string path = fs::path(source.path).replace_extension().string();
+  const bool surrounds = how.target.isa == Isa::kScalar && uses_assembly() && fs::exists(path + "_asm.S");
+  const bool kernel = source.part == Part::kKernel && !path.ends_with("_extents");
+  return kernel && !surrounds && how.opt != Opt::kSize ? "-O2" : "-Os";
 }
 
 /// Product code is held to the dialect that users compile it with.
@@ -149,7 +152,7 @@ std::vector<std::string> compile_command(const Source& source, const CompileFor&
     return command;
   }
   append(command, dialect(source.part));
-  append(command, {optimisation(source.part, source.path, how.opt), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
+  append(command, {optimisation(source, how), "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti",
                    "-fno-threadsafe-statics", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
                    "-ffunction-sections", "-fdata-sections", "-fstack-usage", "-ffp-contract=off"});
   for (const fs::path& directory : source.includes) append(command, {"-I", directory.string()});

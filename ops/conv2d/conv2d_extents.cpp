@@ -14,7 +14,7 @@ bool conv2d_s8_extents(const void* params, Extents* extents) {
   extents->bytes[2] = saturating_multiply(taps * p.in_channels, p.out_channels);
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.out_channels);
   // It can only wrap where the weights are more than any image holds.
-  if (conv2d_gathers(p)) extents->bytes[4] = 2 * taps * p.in_channels;
+  if (conv2d_gathers(p)) extents->bytes[4] = (p.gather == kGatherPairs ? 6 : 2) * taps * p.in_channels;
   extents->rows = g.out_height;
   return true;
 }
@@ -38,7 +38,7 @@ bool conv2d_f32_extents(const void* params, Extents* extents) {
 
 }  // namespace
 
-const KernelContract conv2d_s8_contract = {conv2d_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x08};
+const KernelContract conv2d_s8_contract = {conv2d_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x1c};
 const KernelContract conv2d_f32_contract = {conv2d_f32_extents, sizeof(Conv2dF32Params), 4, 0x02, 0x0f};
 
 }  // namespace rush

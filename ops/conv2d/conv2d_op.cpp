@@ -82,7 +82,7 @@ std::vector<TensorType> infer(const NodeTypes& types) {
 int64_t segment_cost(Isa isa, int64_t bytes) {
   switch (isa) {
     case Isa::kScalar:
-      return 20 + 20 * bytes;
+      return 45 + 15 * bytes;  // eight outputs at a time take 29 cycles a byte
     case Isa::kDsp:
       return 20 + bytes / 4 * 24 + bytes % 4 * 9;
     case Isa::kMve:
@@ -97,7 +97,8 @@ bool wants_gather(Isa isa, const ConvShape& s) {
   const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
   if (!contiguous) return true;
   const int64_t row = s.columns.kernel * s.group_in, pixels = isa == Isa::kScalar ? 1 : 2;
-  const int64_t copy = pixels * s.rows.kernel * (40 + row / 4);
+  const int64_t copy_row = isa == Isa::kScalar ? 150 + 4 * row : 40 + row / 4;
+  const int64_t copy = pixels * s.rows.kernel * copy_row;
   const int64_t blocks = (s.group_out + 3) / 4 * pixels;
   return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
 }
@@ -121,6 +122,20 @@ const KernelFamily& int8_family(const Lowering& lowering, const ConvShape& s, co
   return *find_kernel_family(s.rows.kernel == 1 || tiles_want_gather(s) ? "conv2d_tiles_s8" : "conv2d_rows_s8");
 }
 
+/// Whether two positions at a time pay, and are exact.
+bool wants_pairs(const NodeTypes& types, const ConvShape& s, const FoldedChannels& folded) {
+  const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
+  return s.rows.out * s.columns.out > 1 && s.group_out % 8 == 0 && s.window() % 2 == 0 && !folded.left_shift() &&
+         pairs_are_exact({weight.as<int8_t>(), static_cast<size_t>(weight.size())});
+}
+
+/// The params' `gather`.
+uint8_t gather_of(const NodeTypes& types, const KernelFamily& family, Isa isa, const FoldedChannels& folded) {
+  const ConvShape s = conv_shape(types);
+  if (family.host != &conv2d_s8_host) return tiles_want_gather(s);
+  return isa == Isa::kScalar && wants_pairs(types, s, folded) ? uint8_t{kGatherPairs} : uint8_t{wants_gather(isa, s)};
+}
+
 Conv2dParams conv2d_params(const NodeTypes& types, const KernelFamily& family, Isa isa, const FoldedChannels& folded) {
   const Conv2d& conv = *types.node.as<Conv2d>();
   const ConvShape s = conv_shape(types);
@@ -130,7 +145,7 @@ Conv2dParams conv2d_params(const NodeTypes& types, const KernelFamily& family, I
           .in_channels = static_cast<uint16_t>(s.group_in),
           .out_channels = static_cast<uint16_t>(s.group_out),
           .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
-          .gather = family.host == &conv2d_s8_host ? wants_gather(isa, s) : tiles_want_gather(s),
+          .gather = gather_of(types, family, isa, folded),
           .codes = output_codes(types.output(), folded, conv.min, conv.max),
           .reserved = 0};
 }

@@ -147,6 +147,20 @@ size_t weight_count(const void* params) {
   return size_t{p.out_channels} * segments.count * segments.bytes;
 }
 
+int64_t conv2d_weight(Isa isa, const void* params, size_t i) {
+  const BlockedWeights w = blocked_weights(isa, params);
+  if (isa != Isa::kScalar) return canonical_weight(w, i);
+  const size_t inputs = w.segments * w.segment;
+  if (conv2d_takes_pairs(*static_cast<const Conv2dParams*>(params))) return pair_weight(inputs, i);
+  return scalar_weight(w.outputs, inputs, i);
+}
+
+uint8_t conv2d_weight_inverted(Isa isa, const void* params, size_t i) {
+  if (isa != Isa::kScalar || conv2d_takes_pairs(*static_cast<const Conv2dParams*>(params))) return 0;
+  const BlockedWeights w = blocked_weights(isa, params);
+  return scalar_weight_inverted(w.outputs, w.segments * w.segment, i);
+}
+
 }  // namespace
 
 const HostKernel conv2d_s8_host = {
@@ -155,14 +169,14 @@ const HostKernel conv2d_s8_host = {
     .packing = {.operand = 2,
                 .packed_count = [](Isa, const void* params) { return weight_count(params); },
                 .canonical_count = weight_count,
-                .index = [](Isa isa, const void* params,
-                            size_t i) { return canonical_weight(blocked_weights(isa, params), i); }},
+                .index = conv2d_weight,
+                .inverted = conv2d_weight_inverted},
     .scratch_operand = 4,
     .scalar_scratch =
         [](const void* params) {
           Extents extents{};
           return conv2d_s8_contract.extents(params, &extents) ? extents.bytes[4] : 0;
         },
-    .stack_bytes = 320};
+    .stack_bytes = 448};
 
 }  // namespace rush

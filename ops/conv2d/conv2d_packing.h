@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,16 @@ struct BlockedWeights {
 
 /// Canonical index of packed weight i.
 int64_t canonical_weight(const BlockedWeights& weights, size_t i);
+
+/// The portable variants' order (conv2d_eight_scalar.h): canonical index of packed weight i, and the bits of it that
+/// are inverted, which makes w + 128 of w.
+int64_t scalar_weight(size_t outputs, size_t inputs, size_t i);
+uint8_t scalar_weight_inverted(size_t outputs, size_t inputs, size_t i);
+
+/// The order for two positions at a time (conv2d_pairs_scalar.h) of an even number of outputs and of inputs, and
+/// whether it is exact: no two neighbouring inputs with weights -128.
+int64_t pair_weight(size_t inputs, size_t i);
+bool pairs_are_exact(std::span<const int8_t> weights);
 
 /// An output channel: code = clamp(requantize_any(bias + sum of w * x codes) + zero point).
 struct FoldedChannel {

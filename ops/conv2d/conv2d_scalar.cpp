@@ -1,40 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The portable variants: int8 with blocks of four outputs a pixel, float32 plainly.
+// The portable variants: int8 with the outputs of a window in blocks, float32 plainly.
 #include <string.h>
 
 #include "conv2d.h"
-#include "conv2d_dot_scalar.h"
+#include "conv2d_pairs_scalar.h"
 #include "conv2d_walk.h"
 
 namespace rush {
 namespace {
 
-struct ScalarConv {
-  enum : uint32_t { kPixels = 1 };
-
+struct ScalarCopy {
   // Not memcpy: an image that nobody compiled may let them overlap.
   static void copy(int8_t* to, const int8_t* from, uint32_t bytes) { memmove(to, from, bytes); }
-
-  static __attribute__((noinline)) const int8_t* dot(ConvTile<1>* tile, const int8_t* w) {
-    const uint32_t lanes = tile->count == 4 ? 4 : 1;
-    RUSH_ROLLED for (uint32_t j = 0; j < tile->count; j += lanes) {
-      int32_t* const sums = tile->sums[0].sum + j;
-      RUSH_ROLLED for (uint32_t i = 0; i < lanes; ++i) sums[i] = 0;
-      RowCursor rows = tile->rows;
-      RUSH_ROLLED for (uint32_t i = tile->segments.count; i != 0; --i) {
-        const int8_t* const x = tile->x[0] + rows.offset;
-        w = lanes == 4 ? dot_four(x, w, tile->segments.bytes, sums) : dot_one(x, w, tile->segments.bytes, sums);
-        rows.next();
-      }
-    }
-    return w;
-  }
-
-  static void store(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
-    store_codes(block, codes, sums, count);
-  }
 };
+
+/// An output position: its window's origin, its column, where its outputs begin.
+struct OutputPosition {
+  WindowOrigin at;
+  int32_t row;
+  int32_t column;
+  int8_t* out;
+};
+
+__attribute__((noinline)) void begin_row(const Conv2dParams& p, void* const* operands, int32_t row,
+                                         OutputPosition* position) {
+  const ConvGeometry& g = p.geometry;
+  position->at = {row * g.stride_height - g.pad_top, -static_cast<int32_t>(g.pad_left)};
+  position->row = row;
+  position->column = 0;
+  position->out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(row));
+}
+
+/// The next position, on the next row if need be.
+__attribute__((noinline)) void advance(const Conv2dParams& p, void* const* operands, OutputPosition* position) {
+  position->at.x += p.geometry.stride_width;
+  position->out += p.out_pixel;
+  if (++position->column == p.geometry.out_width) begin_row(p, operands, position->row + 1, position);
+}
+
+__attribute__((noinline)) bool is_inside(const ConvGeometry& g, WindowOrigin at) {
+  return at.y >= 0 && at.x >= 0 && at.y + (g.kernel_height - 1) * g.dilation_height < g.in_height &&
+         at.x + (g.kernel_width - 1) * g.dilation_width < g.in_width;
+}
+
+/// One position at a time.
+__attribute__((noinline)) void conv2d_windows(const Conv2dParams& p, void* const* operands, Band band) {
+  const ConvGeometry& g = p.geometry;
+  const int8_t* const in = static_cast<const int8_t*>(operands[0]);
+  int8_t* const scratch = static_cast<int8_t*>(operands[4]);
+  const OutputLayer layer = {static_cast<const int8_t*>(operands[2]), static_cast<const ChannelBlock*>(operands[3]),
+                             &p.codes, p.out_channels};
+  InputWindow window;
+  window.segments = conv2d_segments(p);
+  OutputPosition position;
+  begin_row(p, operands, band.begin, &position);
+  RUSH_ROLLED for (; position.row < band.end; advance(p, operands, &position)) {
+    if (p.gather == 0 && is_inside(g, position.at)) {
+      window.rows = window_rows(g, static_cast<uint32_t>(position.at.y));
+      window.x = in + position.at.x * p.in_pixel;
+    } else {
+      gather_window<ScalarCopy>(p, in, position.at, scratch);
+      window.rows = {0, window.segments.bytes, 0xffffffffu};
+      window.x = scratch;
+    }
+    window_outputs(window, layer, position.out);
+  }
+}
+
+/// words[i] = a[i] + 2^16 b[i]; returns their end.
+__attribute__((noinline)) uint32_t* join(const int8_t* a, const int8_t* b, uint32_t n, uint32_t* words) {
+  RUSH_ROLLED for (uint32_t i = 0; i != n; ++i)* words++ = wrapping(a[i]) + (wrapping(b[i]) << 16);
+  return words;
+}
+
+/// Joins windows of two positions: rows where they lie if they are contiguous and inside the map.
+void join_windows(const Conv2dParams& p, void* const* operands, WindowOrigin first, WindowOrigin second) {
+  const ConvGeometry& g = p.geometry;
+  const int8_t* const in = static_cast<const int8_t*>(operands[0]);
+  uint32_t* words = static_cast<uint32_t*>(operands[4]);
+  const uint32_t row_bytes = static_cast<uint32_t>(g.kernel_width) * p.in_channels;
+  const bool contiguous = g.kernel_width == 1 || (g.dilation_width == 1 && p.in_pixel == p.in_channels);
+  if (contiguous && is_inside(g, first) && is_inside(g, second)) {
+    RowCursor a = window_rows(g, static_cast<uint32_t>(first.y));
+    RowCursor b = window_rows(g, static_cast<uint32_t>(second.y));
+    RUSH_ROLLED for (uint32_t left = g.kernel_height; left != 0; --left, a.next(), b.next()) {
+      words = join(in + a.offset + first.x * p.in_pixel, in + b.offset + second.x * p.in_pixel, row_bytes, words);
+    }
+  } else {
+    int8_t* const a = reinterpret_cast<int8_t*>(words + g.kernel_height * row_bytes);
+    int8_t* const b = gather_window<ScalarCopy>(p, in, first, a);
+    gather_window<ScalarCopy>(p, in, second, b);
+    join(a, b, g.kernel_height * row_bytes, words);
+  }
+}
+
+/// Two positions at a time along the rows; one that is left over is computed twice.
+__attribute__((noinline)) void conv2d_pairs(const Conv2dParams& p, void* const* operands, Band band) {
+  const ConvGeometry& g = p.geometry;
+  const OutputLayer layer = {static_cast<const int8_t*>(operands[2]), static_cast<const ChannelBlock*>(operands[3]),
+                             &p.codes, p.out_channels};
+  PairWindow window;
+  window.words = static_cast<const uint32_t*>(operands[4]);
+  window.count = static_cast<uint32_t>(g.kernel_height) * g.kernel_width * p.in_channels;
+  OutputPosition pair[2];
+  begin_row(p, operands, band.begin, &pair[1]);
+  RUSH_ROLLED while (pair[1].row < band.end) {
+    pair[0] = pair[1];
+    advance(p, operands, &pair[1]);
+    const OutputPosition* const second = pair[1].row < band.end ? &pair[1] : &pair[0];
+    join_windows(p, operands, pair[0].at, second->at);
+    window.out[0] = pair[0].out;
+    window.out[1] = second->out;
+    pair_outputs(window, layer);
+    advance(p, operands, &pair[1]);
+  }
+}
 
 /// One output value: `in` and `w` begin with the channels of its group.
 __attribute__((noinline)) float window_sum_f32(const Conv2dF32Params& p, const float* in, const float* w,
@@ -73,7 +154,13 @@ void pixel_f32(const Conv2dF32Params& p, void* const* operands, WindowOrigin at,
 }  // namespace
 
 void conv2d_s8_scalar(const void* params, void* const* operands, Band band) {
-  walk_conv2d<ScalarConv>(*static_cast<const Conv2dParams*>(params), operands, band);
+  const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+  if (p.geometry.out_width == 0) return;  // a damaged image
+  if (conv2d_takes_pairs(p)) {
+    conv2d_pairs(p, operands, band);
+  } else {
+    conv2d_windows(p, operands, band);
+  }
 }
 
 void conv2d_f32_scalar(const void* params, void* const* operands, Band band) {

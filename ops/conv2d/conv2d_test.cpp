@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_op.h"
@@ -81,6 +82,16 @@ TEST(Conv2d, EveryTailOfPixelsOutputsAndInputs) {
   check_conv("conv_24_40", {{1, 3, 3, 24}, 40, {3, 3}});
   check_conv("conv_257", {{1, 1, 3, 257}, 5, {1, 2}});
   check_conv("pointwise_257_outputs", {{1, 2, 2, 3}, 257, {1, 1}});
+}
+
+TEST(Conv2d, BlocksOfEightOutputs) {
+  for (const int64_t outputs : {8, 11, 12, 15, 16, 23}) {
+    check_conv("eights", {{1, 5, 4, 6}, outputs, {3, 3}, {.padding = {1, 1, 1, 1}}});
+    check_conv("eights_pointwise", {{1, 3, 3, 7}, outputs, {1, 1}, {.min = 0}});
+  }
+  check_conv("eights_rows", {{1, 6, 5, 33}, 16, {3, 2}, {.stride = {2, 1}, .padding = {1, 1, 0, 0}}});
+  check_conv("eights_dilated", {{1, 7, 6, 9}, 8, {3, 1}, {.dilation = {2, 1}}, -128});
+  check_conv("eights_of_groups", {{1, 4, 4, 10}, 32, {2, 2}, {.groups = 2}, 127});
 }
 
 TEST(Conv2d, KernelsOfAllShapes) {
@@ -210,6 +221,62 @@ TEST(Conv2d, PackingPermutesTheWeights) {
         for (size_t i = 0; i < seen.size(); ++i) ++seen.at(static_cast<size_t>(canonical_weight(weights, i)));
         EXPECT_THAT(seen, testing::Each(1)) << outputs << ' ' << segment << ' ' << chunk;
       }
+}
+
+TEST(Conv2d, PortablePackingPermutesTheWeights) {
+  for (const size_t outputs : {1, 3, 4, 7, 8, 11, 12, 16, 21})
+    for (const size_t inputs : {1, 2, 9}) {
+      std::vector<int> seen(outputs * inputs);
+      for (size_t i = 0; i < seen.size(); ++i) ++seen.at(static_cast<size_t>(scalar_weight(outputs, inputs, i)));
+      EXPECT_THAT(seen, testing::Each(1)) << outputs << ' ' << inputs;
+    }
+}
+
+TEST(Conv2d, PortablePackingInterleavesEightThenFourOutputs) {
+  std::vector<int64_t> order, inverted;
+  for (size_t i = 0; i < 26; ++i) {
+    order.push_back(scalar_weight(13, 2, i));
+    inverted.push_back(scalar_weight_inverted(13, 2, i));
+  }
+  EXPECT_THAT(order, ElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15,  // outputs 0 to 7
+                                 16, 18, 20, 22, 17, 19, 21, 23, 24, 25));              // 8 to 11, then 12
+  std::vector<int64_t> expected(24, 0x80);
+  expected.resize(26, 0);
+  EXPECT_EQ(inverted, expected);
+}
+
+TEST(Conv2d, PortablePackingOfPairsPermutesTheWeights) {
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < 16; ++i) order.push_back(pair_weight(4, i));
+  EXPECT_THAT(order, ElementsAre(0, 4, 5, 1, 2, 6, 7, 3, 8, 12, 13, 9, 10, 14, 15, 11));
+}
+
+/// A pointwise convolution from 6 to 8 channels, all of whose weights are `weight` but the first two.
+Graph pair_graph(int8_t first, int8_t second, int8_t weight) {
+  GraphBuilder b(5);
+  std::vector<int8_t> codes(48, weight);
+  codes[0] = first;
+  codes[1] = second;
+  const TensorId x = b.input({DType::kInt8, {1, 3, 3, 6}, per_tensor(0.5, -3)});
+  const TensorId w = b.constant(make_tensor(DType::kInt8, {8, 1, 1, 6}, codes), per_tensor(0.25, 0));
+  b.output(b.node(Conv2d{.layout = "nhwc"}, {x, w}, per_tensor(90, 7)));
+  return b.graph();
+}
+
+bool takes_pairs(const Graph& graph) {
+  const Program program = lower_graph(graph, Isa::kScalar, "cortex-m0");
+  Conv2dParams params;
+  std::memcpy(&params, program.steps.at(0).params.data(), sizeof params);
+  return conv2d_takes_pairs(params);
+}
+
+TEST(Conv2d, PortableKernelTakesPairsWhereTheyAreExact) {
+  EXPECT_TRUE(takes_pairs(pair_graph(-128, -127, 127)));
+  EXPECT_FALSE(takes_pairs(pair_graph(-128, -128, 127)));
+  EXPECT_FALSE(takes_pairs(pair_graph(0, 0, -128)));
+  check_op(pair_graph(-128, -127, 127), "pairs_positive", 5);
+  check_op(pair_graph(-127, -128, -127), "pairs_negative", 5);
+  check_op(pair_graph(-128, -128, -128), "no_pairs", 5);
 }
 
 TEST(Conv2d, PackingInterleavesChunksOfABlock) {

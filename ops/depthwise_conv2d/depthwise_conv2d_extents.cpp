@@ -21,6 +21,6 @@ bool depthwise_conv2d_s8_extents(const void* params, Extents* extents) {
 }  // namespace
 
 const KernelContract depthwise_conv2d_s8_contract = {depthwise_conv2d_s8_extents, sizeof(DepthwiseConv2dParams), 4,
-                                                     0x02, 0x08};
+                                                     0x02, 0x0c};
 
 }  // namespace rush

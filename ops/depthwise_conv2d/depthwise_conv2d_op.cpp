@@ -43,6 +43,15 @@ DepthwiseConv2dParams params_for(const NodeTypes& types, const ConvShape& s, con
           .codes = output_codes(types.output(), folded, conv.min, conv.max)};
 }
 
+/// Asks the planner for an input that the portable kernel can read word by word.
+void align_input(const NodeTypes& types, Lowering& lowering, const DepthwiseConv2dParams& params) {
+  if (lowering.isa() != Isa::kScalar || params.channels % 4 != 0) return;
+  Program& program = lowering.program();
+  BufferId id = lowering.buffer(types.node.inputs[0]);
+  while (program[id].view_of) id = *program[id].view_of;
+  program[id].alignment = std::max(program[id].alignment, 4u);
+}
+
 }  // namespace
 
 std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Lowering& lowering,
@@ -56,6 +65,7 @@ std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Loweri
     append_channel_blocks(folded, {m, params.multiplier, params.channels}, channels);
   const BufferId weights =
       lowering.packed(types.node.name + ".weight", family, &params, {weight.raw(), weight.bytes()});
+  align_input(types, lowering, params);
   const BufferId blocks = lowering.constant(types.node.name + ".channels", channels, 4);
   for (int64_t n = 0; n < s.batch; ++n) {
     ProgramStep step = image_step(types, lowering, s, {n, 1});
@@ -74,6 +84,6 @@ const HostKernel depthwise_conv2d_s8_host = {
                 .packed_count = [](Isa, const void* params) { return weight_count(params); },
                 .canonical_count = weight_count,
                 .index = canonical_index},
-    .stack_bytes = 320};
+    .stack_bytes = 448};
 
 }  // namespace rush

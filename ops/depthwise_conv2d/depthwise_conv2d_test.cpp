@@ -60,6 +60,20 @@ TEST(DepthwiseConv2d, EveryTailOfChannels) {
   check_depthwise("depthwise_257", {{1, 2, 2, 257}, 1, {2, 2}});
 }
 
+TEST(DepthwiseConv2d, WholeWords) {
+  for (const int64_t channels : {4, 8, 20})
+    for (const int64_t k : {1, 2, 3, 5, 6})
+      check_depthwise("depthwise_words", {{1, 7, 6, channels}, 1, {k, k}, {.padding = {k / 2, k / 2, k - 1, 0}}});
+  check_depthwise("depthwise_words_25_taps", {{1, 25, 1, 8}, 1, {25, 1}, {.padding = {3, 12, 0, 0}}, 127});
+  check_depthwise("depthwise_words_26_taps", {{1, 14, 2, 4}, 1, {13, 2}, {.padding = {3, 2, 0, 1}}, -128});
+  check_depthwise("depthwise_words_dilated",
+                  {{1, 9, 8, 4}, 2, {3, 3}, {.stride = {2, 1}, .padding = {2, 2, 3, 3}, .dilation = {2, 3}}});
+  check_depthwise("depthwise_words_relu", {{1, 5, 6, 8}, 3, {3, 3}, {.stride = {1, 2}, .min = 0, .max = 1}});
+  check_depthwise("depthwise_words_batch", {{2, 4, 3, 4}, 1, {3, 3}, {.padding = {1, 1, 1, 1}}});
+  for (const double steps : {1e-12, 1e-4, 4000.0, 1e5, 1e9})
+    check_depthwise("depthwise_words_scale", {{1, 3, 3, 8}, 1, {2, 2}, {}, {}, steps});
+}
+
 TEST(DepthwiseConv2d, Multipliers) {
   for (const int64_t channels : {2, 3, 4, 7, 8, 9})
     for (const int64_t multiplier : {2, 3, 5})

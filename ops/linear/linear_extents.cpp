@@ -41,7 +41,7 @@ bool linear_f32_extents(const void* params, Extents* extents) {
 
 }  // namespace
 
-const KernelContract linear_s8_contract = {linear_s8_extents, sizeof(LinearParams), 4, 0x02, 0x08};
+const KernelContract linear_s8_contract = {linear_s8_extents, sizeof(LinearParams), 4, 0x02, 0x0c};
 const KernelContract linear_f32_contract = {linear_f32_extents, sizeof(LinearF32Params), 4, 0x02, 0x0f};
 
 }  // namespace rush

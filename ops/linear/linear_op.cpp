@@ -232,9 +232,17 @@ const HostKernel linear_s8_host = {
     .packing = {.operand = 2,
                 .packed_count = [](Isa, const void* params) { return weight_count(params); },
                 .canonical_count = weight_count,
-                .index = [](Isa isa, const void* params,
-                            size_t i) { return canonical_weight(blocked_weights(isa, params), i); }},
-    .stack_bytes = 256};
+                .index =
+                    [](Isa isa, const void* params, size_t i) {
+                      const BlockedWeights w = blocked_weights(isa, params);
+                      return isa == Isa::kScalar ? scalar_weight(w.outputs, w.segment, i) : canonical_weight(w, i);
+                    },
+                .inverted =
+                    [](Isa isa, const void* params, size_t i) {
+                      const BlockedWeights w = blocked_weights(isa, params);
+                      return isa == Isa::kScalar ? scalar_weight_inverted(w.outputs, w.segment, i) : uint8_t{0};
+                    }},
+    .stack_bytes = 320};
 const HostKernel linear_f32_host = {
     .contract = &linear_f32_contract, .run = linear_f32_scalar, .packing = {}, .stack_bytes = 256};
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The portable variants.
-#include "../conv2d/conv2d_dot_scalar.h"
+#include "../conv2d/conv2d_outputs_scalar.h"
 #include "linear.h"
-#include "linear_walk.h"
 
 namespace rush {
 namespace {
-
-struct ScalarLinear {
-  static const int8_t* dot(LinearTile* tile, const int8_t* w) {
-    int32_t* const sums = tile->sums.sum;
-    sums[0] = sums[1] = sums[2] = sums[3] = 0;
-    if (tile->count == 4) return dot_four(tile->x, w, tile->features, sums);
-    RUSH_ROLLED for (uint32_t j = 0; j < tile->count; ++j) w = dot_one(tile->x, w, tile->features, sums + j);
-    return w;
-  }
-
-  static void store(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
-    store_codes(block, codes, sums, count);
-  }
-};
 
 inline float clamp_f32(float value, float min, float max) { return value < min ? min : value > max ? max : value; }
 
@@ -37,7 +22,19 @@ void position_f32(const LinearF32Params& p, void* const* operands, const float* 
 }  // namespace
 
 void linear_s8_scalar(const void* params, void* const* operands, Band band) {
-  walk_linear<ScalarLinear>(*static_cast<const LinearParams*>(params), operands, band);
+  const LinearParams& p = *static_cast<const LinearParams*>(params);
+  const OutputLayer layer = {static_cast<const int8_t*>(operands[2]), static_cast<const ChannelBlock*>(operands[3]),
+                             &p.codes, p.out_features};
+  InputWindow window = {nullptr, {0, 0, 0xffffffffu}, {1, p.in_features}};
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    window.x = static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y));
+    int8_t* out = static_cast<int8_t*>(operands[1]) + row_offset(p.out, static_cast<uint32_t>(y));
+    RUSH_ROLLED for (uint32_t left = p.positions; left != 0; --left) {
+      window_outputs(window, layer, out);
+      window.x += p.in_features;
+      out += p.out_features;
+    }
+  }
 }
 
 void linear_f32_scalar(const void* params, void* const* operands, Band band) {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights [outputs][inputs] for the portable variants: blocks of eight outputs, then one of four if as many are left,
+// each [inputs][outputs of the block], then what is left, output by output.
+#include "ops/conv2d/conv2d_packing.h"
+
+namespace rush {
+
+int64_t scalar_weight(size_t outputs, size_t inputs, size_t i) {
+  const size_t eights = outputs / 8 * 8 * inputs, fours = outputs / 4 * 4 * inputs;
+  if (i >= fours) return static_cast<int64_t>(i);
+  const size_t block = i < eights ? 8 : 4;
+  const size_t in_block = i % (8 * inputs);  // four outputs at most follow the last eight
+  const size_t first = i / (8 * inputs) * 8;
+  return static_cast<int64_t>((first + in_block % block) * inputs + in_block / block);
+}
+
+uint8_t scalar_weight_inverted(size_t outputs, size_t inputs, size_t i) {
+  return i < outputs / 4 * 4 * inputs ? 0x80 : 0;
+}
+
+int64_t pair_weight(size_t inputs, size_t i) {
+  const size_t block = i / (2 * inputs), in_block = i % (2 * inputs), place = in_block % 4;
+  const size_t output = 2 * block + (place == 1 || place == 2 ? 1 : 0);
+  return static_cast<int64_t>(output * inputs + in_block / 4 * 2 + place / 2);
+}
+
+bool pairs_are_exact(std::span<const int8_t> weights) {
+  for (size_t i = 0; i + 1 < weights.size(); i += 2)
+    if (weights[i] == -128 && weights[i + 1] == -128) return false;
+  return true;
+}
+
+}  // namespace rush
