@@ -103,23 +103,25 @@ bool wants_gather(Isa isa, const ConvShape& s) {
   return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
 }
 
-/// The same for the tiles of Helium, by cycles for a pair of positions.
-bool tiles_want_gather(const ConvShape& s) {
-  const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
+/// What a convolution is for the tiles of Helium.
+enum class TileWindows { kPoints, kRows, kGathered };
+
+TileWindows tile_windows_of(const ConvShape& s) {
+  const bool inside = s.rows.pad == 0 && s.columns.pad == 0 && (s.rows.out - 1) * s.rows.stride < s.rows.in &&
+                      (s.columns.out - 1) * s.columns.stride < s.columns.in;
+  if (s.rows.kernel == 1 && s.columns.kernel == 1 && inside) return TileWindows::kPoints;
+  const int64_t dilation =
+      std::max(s.rows.kernel == 1 ? 1 : s.rows.dilation, s.columns.kernel == 1 ? 1 : s.columns.dilation);
+  if (s.groups > 1 || dilation > 1) return TileWindows::kGathered;
+  if (s.rows.kernel == 1) return TileWindows::kRows;
   const ConvSegments rows = {static_cast<uint32_t>(s.rows.kernel),
                              static_cast<uint32_t>(s.columns.kernel * s.group_in)};
-  if (!contiguous) return true;
-  if (rows.count == 1) return false;
-  if (!has_tile_rows(rows)) return true;
-  const int64_t blocks = (s.group_out + 3) / 4, copy = 2 * rows.count * (20 + 4 * tile_chunks(rows));
-  return blocks * (16 * tile_chunks(rows) + 5) * rows.count > blocks * ((s.window() + 15) / 16 * 16) + copy;
-}
-
-/// The tiles of Helium shift no accumulator left; they are more code than conv2d_s8.
-const KernelFamily& int8_family(const Lowering& lowering, const ConvShape& s, const FoldedChannels& folded) {
-  const bool tiles = lowering.isa() == Isa::kMve && lowering.opt() != Opt::kSize;
-  if (!tiles || folded.left_shift() || s.window() > kTileLongestWindow) return *find_kernel_family("conv2d_s8");
-  return *find_kernel_family(s.rows.kernel == 1 || tiles_want_gather(s) ? "conv2d_tiles_s8" : "conv2d_rows_s8");
+  if (!has_tile_rows(rows)) return TileWindows::kGathered;
+  // Cycles for a pair of positions: of a tile beside its chunks' 15, of a row, of a copy.
+  const int64_t blocks = (s.group_out + 3) / 4, chunks = tile_chunks(rows) * rows.count;
+  const int64_t copies = 2 * (100 + rows.count * 6 + 4 * chunks);
+  const bool gather = blocks * (15 * chunks + 6 * rows.count) > blocks * (15 * ((s.window() + 15) / 16)) + copies;
+  return gather ? TileWindows::kGathered : TileWindows::kRows;
 }
 
 /// Whether two positions at a time pay, and are exact.
@@ -129,14 +131,33 @@ bool wants_pairs(const NodeTypes& types, const ConvShape& s, const FoldedChannel
          pairs_are_exact({weight.as<int8_t>(), static_cast<size_t>(weight.size())});
 }
 
-/// The params' `gather`.
-uint8_t gather_of(const NodeTypes& types, const KernelFamily& family, Isa isa, const FoldedChannels& folded) {
+/// A kernel, and the params' `gather`.
+struct ConvKernel {
+  const KernelFamily& family;
+  uint8_t gather;
+};
+
+ConvKernel plain_kernel(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
   const ConvShape s = conv_shape(types);
-  if (family.host != &conv2d_s8_host) return tiles_want_gather(s);
-  return isa == Isa::kScalar && wants_pairs(types, s, folded) ? uint8_t{kGatherPairs} : uint8_t{wants_gather(isa, s)};
+  const bool pairs = isa == Isa::kScalar && wants_pairs(types, s, folded);
+  return {*find_kernel_family("conv2d_s8"), pairs ? uint8_t{kGatherPairs} : uint8_t{wants_gather(isa, s)}};
 }
 
-Conv2dParams conv2d_params(const NodeTypes& types, const KernelFamily& family, Isa isa, const FoldedChannels& folded) {
+/// The tiles of Helium shift no accumulator left, they are more code than conv2d_s8, and hold all rows between those of
+/// a window.
+ConvKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
+  constexpr int64_t kMostRows = 1 << 14;
+  const ConvShape s = conv_shape(types);
+  const bool tiles = lowering.isa() == Isa::kMve && lowering.opt() != Opt::kSize && !folded.left_shift();
+  const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
+  if (!tiles || s.window() > kTileLongestWindow || spread > kMostRows)
+    return plain_kernel(types, lowering.isa(), folded);
+  const TileWindows windows = tile_windows_of(s);
+  return {*find_kernel_family(windows == TileWindows::kRows ? "conv2d_rows_s8" : "conv2d_tiles_s8"),
+          windows == TileWindows::kGathered};
+}
+
+Conv2dParams conv2d_params(const NodeTypes& types, const ConvKernel& kernel, const FoldedChannels& folded) {
   const Conv2d& conv = *types.node.as<Conv2d>();
   const ConvShape s = conv_shape(types);
   return {.geometry = conv_geometry(s, 1),
@@ -145,7 +166,7 @@ Conv2dParams conv2d_params(const NodeTypes& types, const KernelFamily& family, I
           .in_channels = static_cast<uint16_t>(s.group_in),
           .out_channels = static_cast<uint16_t>(s.group_out),
           .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
-          .gather = gather_of(types, family, isa, folded),
+          .gather = kernel.gather,
           .codes = output_codes(types.output(), folded, conv.min, conv.max),
           .reserved = 0};
 }
@@ -179,16 +200,16 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const FoldedChannels folded = fold_channels(types);
   if (!folded.why_not.empty()) return folded.why_not;
   if (s.groups > 1 && s.group_in == 1) return lower_depthwise_conv2d(types, lowering, folded);
-  const KernelFamily& family = int8_family(lowering, s, folded);
-  const Conv2dParams params = conv2d_params(types, family, lowering.isa(), folded);
-  const std::vector<GroupOperands> groups = pack_groups(types, lowering, family, params, folded);
+  const ConvKernel kernel = choose_kernel(types, lowering, folded);
+  const Conv2dParams params = conv2d_params(types, kernel, folded);
+  const std::vector<GroupOperands> groups = pack_groups(types, lowering, kernel.family, params, folded);
   Extents extents{};
-  internal_check(family.host->contract->extents(&params, &extents), "conv2d: parameters that extents() refuses");
+  internal_check(kernel.family.host->contract->extents(&params, &extents), "conv2d: parameters that extents() refuses");
   const BufferId scratch = lowering.scratch(types.node.name + ".window", extents.bytes[4], 4);
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t g = 0; g < s.groups; ++g) {
       ProgramStep step = image_step(types, lowering, s, {n, 1});
-      step.family = &family;
+      step.family = &kernel.family;
       step.params = params_bytes(params);
       step.operands[0].offset += static_cast<uint32_t>(g * s.group_in);
       step.operands[1].offset += static_cast<uint32_t>(g * s.group_out);

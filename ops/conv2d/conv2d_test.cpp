@@ -364,9 +364,9 @@ TEST(Conv2d, TilesAreMadeUpToChunksAndBlocks) {
   EXPECT_FALSE(conv2d_rows_s8_contract.extents(&params, &extents));
   params.gather = 1;
   ASSERT_TRUE(conv2d_tiles_s8_contract.extents(&params, &extents));
-  // Eight inputs are one chunk, three outputs one block; 32 windows are gathered at a time.
+  // Eight inputs are one chunk, three outputs one block; two rows of four pixels and a chunk each, 32 windows.
   EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5),
-              ElementsAre(32, 27, 64, 32, kTileWalkBytes + kTileWindowBytes + kTileChunk));
+              ElementsAre(32, 27, 64, 32, kTileWalkBytes + 2 * (8 + kTileChunk) + kTileWindowBytes + kTileChunk));
   params.codes.left_shift = 1;
   EXPECT_FALSE(conv2d_tiles_s8_contract.extents(&params, &extents));
 }

@@ -11,25 +11,26 @@ namespace rush {
 
 enum : uint32_t {
   kTileChunk = 16,
-  kTileSegments = 5,       ///< most rows of a window that are read where they lie
-  kTileWalkBytes = 272,    ///< scratch before the windows
+  kTileSegments = 5,       ///< most rows of a window that conv2d_rows_s8 takes
+  kTileWalkBytes = 236,    ///< scratch before rows and windows
   kTileWindowBytes = 512,  ///< windows that are gathered at a time fill so much, but are two at least
   kTileLongestWindow = 1 << 24
 };
 
-/// As conv2d_s8, with Conv2dParams; but no accumulator is shifted left, out_pixel is below 2^15, and windows are one
-/// segment. Scratch is as tiles_scratch() says.
+/// As conv2d_s8, with Conv2dParams; but no accumulator is shifted left, out_pixel is below 2^15, and either the kernel
+/// is 1x1 without padding, read where the map lies, or windows are gathered. Scratch is as tiles_scratch() says.
 extern const KernelContract conv2d_tiles_s8_contract;
 Kernel conv2d_tiles_s8_scalar, conv2d_tiles_s8_mve;
 
-/// The same for windows of several segments, see has_tile_rows(): code that not every model needs.
+/// The same for windows of one segment or has_tile_rows(), of all of the map's channels and without dilation: rows are
+/// copied into scratch, borders and all, and windows read there.
 extern const KernelContract conv2d_rows_s8_contract;
 Kernel conv2d_rows_s8_scalar, conv2d_rows_s8_mve;
 
 /// Chunks of a segment.
 inline uint32_t tile_chunks(const ConvSegments& segments) { return (segments.bytes + kTileChunk - 1) / kTileChunk; }
 
-/// Whether conv2d_rows_s8 takes windows of these segments: no more than kTileSegments, of three chunks or more each, or
+/// Whether there is code for several segments like these: no more than kTileSegments, of three chunks or more each, or
 /// three of one.
 inline bool has_tile_rows(const ConvSegments& segments) {
   const uint32_t chunks = tile_chunks(segments);
@@ -42,22 +43,33 @@ inline uint32_t tile_window_bytes(const ConvSegments& segments) {
 }
 
 /// How many windows are gathered at a time: an even number.
-inline uint32_t tile_windows(const Conv2dParams& p, uint32_t window_bytes) {
-  const uint32_t fit = p.gather == 0 ? 2 : kTileWindowBytes / window_bytes;
+inline uint32_t tile_windows(uint32_t window_bytes) {
+  const uint32_t fit = kTileWindowBytes / window_bytes;
   return fit < 2 ? 2 : fit & ~1u;
 }
 
-/// A segment of a row outside the map, where windows have several.
-inline uint32_t tile_outside_bytes(const ConvSegments& segments) {
-  return segments.count == 1 ? 0 : tile_chunks(segments) * kTileChunk;
+/// The ring of rows in scratch: as many as from a window's first to its last, each with all columns that windows reach
+/// and what a last chunk reads beyond.
+struct TileRing {
+  uint32_t pitch;
+  uint32_t bytes;
+};
+
+inline TileRing tile_ring(const Conv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const uint32_t reached = (g.out_width - 1u) * g.stride_width + (g.kernel_width - 1u) * g.dilation_width + 1;
+  const uint32_t given = 0u + g.pad_left + g.in_width;
+  const uint32_t pitch =
+      saturating_add(saturating_multiply(reached > given ? reached : given, p.in_channels), kTileChunk);
+  return {pitch, saturating_multiply(pitch, (g.kernel_height - 1u) * g.dilation_height + 1)};
 }
 
-/// Bytes of scratch. A window whose last chunk reaches beyond its pixels is gathered where the map ends.
+/// Bytes of conv2d_tiles_s8's scratch behind the walk: inputs whose last chunk would reach beyond the map, or the ring
+/// and windows, the last one of which may be written one chunk too far.
 inline uint32_t tiles_scratch(const Conv2dParams& p, const ConvSegments& segments) {
   const uint32_t bytes = tile_window_bytes(segments);
-  if (!conv2d_gathers(p) && segments.bytes % kTileChunk == 0) return kTileWalkBytes;
-  // The last window may be written one chunk too far.
-  return kTileWalkBytes + tile_outside_bytes(segments) + tile_windows(p, bytes) * bytes + kTileChunk;
+  if (p.gather == 0) return segments.bytes % kTileChunk == 0 ? 0 : bytes;
+  return saturating_add(tile_ring(p).bytes, tile_windows(bytes) * bytes + kTileChunk);
 }
 
 }  // namespace rush

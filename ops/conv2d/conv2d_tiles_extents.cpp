@@ -4,25 +4,33 @@
 namespace rush {
 namespace {
 
-bool tile_extents(const Conv2dParams& p, const ConvSegments& segments, Extents* extents) {
-  if (!conv2d_s8_extents(&p, extents) || p.codes.left_shift != 0 || p.out_pixel >= 0x8000u) return false;
+/// `scratch` bytes behind the walk. Not less than conv2d_s8 has, which takes the kernels' place on the host.
+bool tile_extents(const Conv2dParams& p, const ConvSegments& segments, uint32_t scratch, Extents* extents) {
+  if (!conv2d_s8_extents(&p, extents) || p.codes.left_shift != 0 || p.out_pixel >= 0x8000u || p.gather > 1)
+    return false;
   const uint32_t bytes = saturating_multiply(segments.count, segments.bytes);
   if (bytes == 0 || bytes > kTileLongestWindow) return false;
+  const uint32_t needed = saturating_add(kTileWalkBytes, scratch);
+  if (extents->bytes[4] < needed) extents->bytes[4] = needed;
   extents->bytes[2] = saturating_multiply(tile_window_bytes(segments), 4 * channel_blocks(p.out_channels));
-  extents->bytes[4] = tiles_scratch(p, segments);
   return true;
 }
 
 bool conv2d_tiles_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+  const ConvGeometry& g = p.geometry;
   const ConvSegments segments = conv2d_segments(p);
-  return segments.count == 1 && tile_extents(p, segments, extents);
+  if (p.gather == 0 && ((g.kernel_height | g.kernel_width) != 1 || conv2d_gathers(p))) return false;
+  return segments.bytes != 0 && tile_extents(p, segments, tiles_scratch(p, segments), extents);
 }
 
 bool conv2d_rows_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+  const ConvGeometry& g = p.geometry;
   const ConvSegments segments = conv2d_segments(p);
-  return has_tile_rows(segments) && tile_extents(p, segments, extents);
+  const bool plain = p.gather == 0 && (g.dilation_height | g.dilation_width) == 1 && p.in_pixel == p.in_channels;
+  if (!plain || !(segments.count == 1 || has_tile_rows(segments))) return false;
+  return tile_extents(p, segments, tile_ring(p).bytes, extents);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 // Convolution by tiles of two positions and four channels. A run is a number of pairs of positions whose windows are
 // equally far apart, with all their channels: what conv2d_tiles_mve_asm.S computes without coming back.
 //
-// Windows inside the map are read where they lie. Others, and all where the rows of a window are short, are gathered in
-// scratch first, once for all channels.
+// 1x1 kernels read the map where it lies. For others, rows are copied into a ring in scratch, with the columns on both
+// sides of the map; windows read them there, or are gathered from there where their rows are short.
 #include <arm_mve.h>
 
 #include "conv2d_channels_mve.h"
@@ -143,7 +143,7 @@ RUSH_SHARED void rush_conv2d_run_mve(const ConvRun* run) {
 }
 #endif
 
-inline void copy_bytes(int8_t* to, const int8_t* from, int32_t bytes) {
+RUSH_SHARED void copy_bytes(int8_t* to, const int8_t* from, int32_t bytes) {
   RUSH_ROLLED for (; bytes >= 16; bytes -= 16) {
     vstrbq_s8(to, vldrbq_s8(from));
     to += 16;
@@ -153,7 +153,7 @@ inline void copy_bytes(int8_t* to, const int8_t* from, int32_t bytes) {
   vstrbq_p_s8(to, vldrbq_z_s8(from, live), live);
 }
 
-inline void fill_bytes(int8_t* to, int8_t value, int32_t bytes) {
+RUSH_SHARED void fill_bytes(int8_t* to, int8_t value, int32_t bytes) {
   RUSH_ROLLED for (; bytes > 0; bytes -= 16) {
     vstrbq_p_s8(to, vdupq_n_s8(value), vctp8q(static_cast<uint32_t>(bytes)));
     to += 16;
@@ -166,6 +166,17 @@ RUSH_SHARED void clamp_bytes(int8_t* to, const OutputCodes& codes, int32_t bytes
     const mve_pred16_t live = vctp8q(static_cast<uint32_t>(bytes));
     vstrbq_p_s8(to, vminq_s8(vmaxq_s8(vldrbq_z_s8(to, live), least), most), live);
     to += 16;
+  }
+}
+
+/// Copies a row of pixels of which only the first channels are wanted.
+RUSH_SHARED void copy_pixels(const Conv2dParams& p, int8_t* to, const int8_t* from) {
+  const bool dense = p.in_pixel == p.in_channels;
+  const int32_t bytes = dense ? p.geometry.in_width * p.in_channels : p.in_channels;
+  RUSH_ROLLED for (int32_t left = dense ? 1 : p.geometry.in_width; left != 0; --left) {
+    copy_bytes(to, from, bytes);
+    to += p.in_channels;
+    from += p.in_pixel;
   }
 }
 
@@ -182,22 +193,15 @@ struct Walk {
   const Conv2dParams* params;
   const int8_t* in;
   int8_t* out;
-  int8_t* row;  ///< of the output
+  int8_t* row;   ///< of the output, where positions are counted from
+  int8_t* ring;  ///< rows of the input
   int8_t* windows;
   uint32_t window_bytes;
-  uint32_t row_pitch;  ///< of a gathered window
-  int32_t further;     ///< columns that the last chunk of a window's row reaches beyond it
-  int32_t y;           ///< of the windows
-  int32_t width;       ///< positions of all rows that are as one
-  int32_t row_begin;   ///< first position of the row of the windows
+  uint32_t pitch;       ///< of rows in the ring
+  uint32_t ring_bytes;  ///< of all of them
+  uint32_t place;       ///< of the next row to be loaded
+  int32_t loaded;       ///< its number
   PairedPositions at;
-  int32_t windows_most;
-  const int8_t* small_rows;  ///< the first row inside the map, where gather_small() serves; null elsewhere
-  const int8_t* outside;     ///< a segment of rows outside the map
-  RowCursor first_row;       ///< of the windows' rows inside the map
-  uint32_t rows_above;       ///< rows of the windows above the map, and so on
-  uint32_t rows_inside;
-  uint32_t rows_below;
 };
 
 static_assert(sizeof(Walk) == kTileWalkBytes, "scratch begins with a walk");
@@ -220,59 +224,9 @@ RUSH_SHARED Walk* set_up(const Conv2dParams& p, void* const* operands) {
   walk->params = &p;
   walk->in = static_cast<const int8_t*>(operands[0]);
   walk->out = static_cast<int8_t*>(operands[1]);
-  int8_t* const outside = static_cast<int8_t*>(operands[4]) + kTileWalkBytes;
-  walk->outside = outside;
-  walk->windows = outside + tile_outside_bytes(segments);
+  walk->ring = walk->windows = static_cast<int8_t*>(operands[4]) + kTileWalkBytes;
   walk->window_bytes = window_bytes;
-  walk->windows_most = static_cast<int32_t>(tile_windows(p, window_bytes));
-  const uint32_t row_bytes = p.geometry.kernel_width * p.in_channels;
-  walk->row_pitch = p.gather != 0 ? row_bytes : run->chunks * kTileChunk;
-  if (segments.count > 1 && conv2d_gathers(p)) fill_bytes(outside, p.zero_point, static_cast<int32_t>(row_bytes));
-  walk->further = static_cast<int32_t>(((0u - row_bytes) % kTileChunk + p.in_pixel - 1u) / p.in_pixel);
   return walk;
-}
-
-/// One bit for each of the first `bytes` lanes.
-inline uint32_t lanes(int32_t bytes) { return (1u << bytes) - 1; }
-
-/// The window of a position, column x of the map first, if its rows are single chunks.
-RUSH_SHARED void gather_small(const Walk& walk, int32_t x, int8_t* to) {
-  const Conv2dParams& p = *walk.params;
-  const ConvGeometry& g = p.geometry;
-  const int32_t right = clamp_to(g.in_width - x, 0, g.kernel_width), left = clamp_to(-x, 0, right);
-  const mve_pred16_t live = static_cast<mve_pred16_t>(lanes(right * p.in_channels) & ~lanes(left * p.in_channels));
-  const int8x16_t outside = vdupq_n_s8(p.zero_point);
-  const int8_t* from = walk.small_rows + x * p.in_pixel;
-  const uint32_t pitch = walk.row_pitch, down = g.dilation_height * g.in.row_bytes;
-  RUSH_ROLLED for (uint32_t rows = walk.rows_above; rows != 0; --rows, to += pitch) vstrbq_s8(to, outside);
-  RUSH_ROLLED for (uint32_t rows = walk.rows_inside; rows != 0; --rows, to += pitch, from += down) {
-    vstrbq_s8(to, vpselq_s8(vldrbq_z_s8(from, live), outside, live));
-  }
-  RUSH_ROLLED for (uint32_t rows = walk.rows_below; rows != 0; --rows, to += pitch) vstrbq_s8(to, outside);
-}
-
-/// The window of a position, column x of the map first.
-RUSH_SHARED void gather(const Walk& walk, int32_t x, int8_t* to) {
-  const Conv2dParams& p = *walk.params;
-  const ConvGeometry& g = p.geometry;
-  fill_bytes(to, p.zero_point, static_cast<int32_t>(walk.window_bytes));
-  to += walk.rows_above * walk.row_pitch;
-  // Neighbours that lie side by side are copied as one.
-  const bool contiguous = g.dilation_width == 1 && p.in_pixel == p.in_channels;
-  const int32_t taps = contiguous ? g.kernel_width : 1;
-  RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= taps) {
-    const int32_t begin = clamp_to(-x, 0, taps),
-                  bytes = (clamp_to(g.in_width - x, begin, taps) - begin) * p.in_channels;
-    const int8_t* const from = walk.in + (x + begin) * p.in_pixel;
-    int8_t* row_to = to + begin * p.in_channels;
-    RowCursor row = walk.first_row;
-    RUSH_ROLLED for (uint32_t rows = walk.rows_inside; rows != 0; --rows, row_to += walk.row_pitch) {
-      copy_bytes(row_to, from + row.offset, bytes);
-      row.next();
-    }
-    x += g.dilation_width;
-    to += p.in_channels;
-  }
 }
 
 /// Runs over the pairs with the segments of the first one; those of the next one are `step` bytes further on.
@@ -294,157 +248,164 @@ RUSH_SHARED void start(Walk* walk, int32_t step) {
   }
 }
 
-RUSH_SHARED void run_in_place(Walk* walk) {
+/// Positions [begin, end) of one segment each, the first one's at x and the next ones' `step` bytes apart. A single one
+/// is computed twice.
+RUSH_SHARED void run_positions(Walk* walk, Band positions, const int8_t* x, int32_t step) {
+  RunSegment* const segment = walk->run.segment;
+  int32_t count = positions.end - positions.begin;
+  walk->at = {positions.begin, positions.begin + 1, static_cast<uint32_t>(count >> 1)};
+  segment->x[0] = x;
+  segment->x[1] = x + step;
+  start(walk, 2 * step);
+  if ((count & 1) == 0) return;
+  walk->at = {positions.end - 1, positions.end - 1, 1};
+  segment->x[0] = segment->x[1] = x + (count - 1) * step;
+  start(walk, 0);
+}
+
+/// 1x1 kernels.
+RUSH_SHARED void walk_points(Walk* walk, Band band) {
   const Conv2dParams& p = *walk->params;
   const ConvGeometry& g = p.geometry;
-  const int32_t step = g.stride_width * p.in_pixel, apart = (walk->at.second - walk->at.first) * step;
-  const uint32_t pairs = walk->at.pairs;
-  // Rows outside the map do not go on with the pairs.
-  const uint32_t at_once = walk->rows_inside == g.kernel_height ? pairs : 1;
-  RUSH_ROLLED for (uint32_t left = pairs; left != 0; left -= at_once) {
-    const int8_t* const from = walk->in + (walk->at.first * g.stride_width - g.pad_left) * p.in_pixel;
-    RowCursor row = walk->first_row;
-    RUSH_ROLLED for (uint32_t i = 0; i < walk->run.segments; ++i) {
-      RunSegment* const segment = &walk->run.segment[i];
-      segment->x[0] = segment->x[1] = walk->outside;
-      if (i - walk->rows_above >= walk->rows_inside) continue;
-      segment->x[0] = from + row.offset;
-      segment->x[1] = segment->x[0] + apart;
-      row.next();
+  const bool dense = is_dense_pointwise(p);
+  const int32_t rows = dense ? band.end - band.begin : 1, width = g.out_width * rows;
+  const int32_t step = g.stride_width * p.in_pixel, chunks = static_cast<int32_t>(walk->window_bytes);
+  // Positions whose chunks reach beyond the row: where it may be the last one, they are read from a copy.
+  const int32_t end = (g.in_width * rows - 1) * p.in_pixel + p.in_channels;
+  const int32_t beyond = (width - 1) * step + chunks - end;
+  int32_t careful = beyond <= 0 ? 0 : clamp_to((beyond + step - 1) / step, 0, width);
+  if (dense && band.end < g.in_height && g.in.row_bytes >= kTileChunk) careful = 0;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
+    const int8_t* const in = walk->in + row_offset(g.in, static_cast<uint32_t>(y * g.stride_height));
+    walk->row = walk->out + row_offset(g.out, static_cast<uint32_t>(y));
+    run_positions(walk, {0, width - careful}, in, step);
+    RUSH_ROLLED for (int32_t x = width - careful; x < width; ++x) {
+      copy_bytes(walk->windows, in + x * step, p.in_channels);
+      run_positions(walk, {x, x + 1}, walk->windows, 0);
     }
-    walk->at.pairs = at_once;
-    start(walk, 2 * step);
-    walk->at.first += 2;
-    walk->at.second += 2;
   }
 }
 
-/// Pairs of windows in scratch, from number `first` on; a single one is computed twice.
-RUSH_SHARED void run_windows(Walk* walk, uint32_t first) {
-  const uint32_t bytes = walk->window_bytes;
-  const int8_t* from = walk->windows + first * bytes;
-  RUSH_ROLLED for (uint32_t i = 0; i < walk->run.segments; ++i) {
-    walk->run.segment[i].x[0] = from;
-    walk->run.segment[i].x[1] = from + (walk->at.first == walk->at.second ? 0 : bytes);
-    from += walk->run.chunks * kTileChunk;
-  }
-  start(walk, static_cast<int32_t>(2 * bytes));
+/// Begins with the row of the input that is above all windows of output row y, and with borders in place.
+RUSH_SHARED void start_ring(Walk* walk, int32_t y) {
+  const Conv2dParams& p = *walk->params;
+  const TileRing ring = tile_ring(p);
+  walk->pitch = ring.pitch;
+  walk->ring_bytes = ring.bytes;
+  walk->windows = walk->ring + ring.bytes;
+  walk->place = 0;
+  walk->loaded = y * p.geometry.stride_height - p.geometry.pad_top;
+  fill_bytes(walk->ring, p.zero_point, static_cast<int32_t>(ring.bytes));
 }
 
-/// How many of the windows' rows lie above the map and so on, and whether gather_small() may gather them.
-RUSH_SHARED void look_at_rows(Walk* walk) {
+/// Loads rows of the input until those of output row y are there; the first of them lies at `place`.
+RUSH_SHARED void load_rows(Walk* walk, int32_t y) {
   const Conv2dParams& p = *walk->params;
   const ConvGeometry& g = p.geometry;
-  uint32_t above = 0, inside = 0;
-  int32_t y = walk->y;
-  for (; above < g.kernel_height && y < 0; ++above) y += g.dilation_height;
-  const RowCursor rows = window_rows(g, static_cast<uint32_t>(y));
-  walk->first_row = rows;
-  for (; above + inside < g.kernel_height && y < g.in_height; ++inside) y += g.dilation_height;
-  walk->rows_above = above;
-  walk->rows_inside = inside;
-  walk->rows_below = g.kernel_height - above - inside;
-  walk->small_rows = nullptr;
-  const bool contiguous = g.dilation_width == 1 && p.in_pixel == p.in_channels;
-  if (p.gather == 0 || !contiguous || walk->row_pitch > kTileChunk) return;
-  if (inside != 0 && rows.offset + (inside - 1) * rows.step >= rows.limit) return;
-  walk->small_rows = walk->in + (inside == 0 ? 0 : rows.offset);
-}
-
-/// Goes on to the row of a position.
-RUSH_SHARED void next_row(Walk* walk, int32_t at) {
-  const ConvGeometry& g = walk->params->geometry;
-  RUSH_ROLLED for (; at - walk->row_begin >= g.out_width; walk->row_begin += g.out_width) walk->y += g.stride_height;
-  look_at_rows(walk);
-}
-
-/// Gathers windows of positions from x on, but those of `done`; returns how many, x behind them.
-RUSH_SHARED int32_t gather_windows(Walk* walk, Band done, int32_t* x) {
-  const ConvGeometry& g = walk->params->geometry;
-  int8_t* to = walk->windows;
-  int32_t count = 0, at = *x;
-  RUSH_ROLLED for (; count < walk->windows_most; ++count, ++at) {
-    if (at == done.begin) at = done.end;
-    if (at >= walk->width) break;
-    if (at - walk->row_begin >= g.out_width) next_row(walk, at);
-    const int32_t column = (at - walk->row_begin) * g.stride_width - g.pad_left;
-    if (walk->small_rows != nullptr) {
-      gather_small(*walk, column, to);
+  const int32_t top = y * g.stride_height - g.pad_top, bottom = top + (g.kernel_height - 1) * g.dilation_height;
+  if (walk->loaded < top) walk->loaded = top;
+  RUSH_ROLLED for (; walk->loaded <= bottom; ++walk->loaded) {
+    int8_t* const to = walk->ring + walk->place + g.pad_left * p.in_channels;
+    if (walk->loaded >= 0 && walk->loaded < g.in_height) {
+      copy_pixels(p, to, walk->in + row_offset(g.in, static_cast<uint32_t>(walk->loaded)));
     } else {
-      gather(*walk, column, to);
+      fill_bytes(to, p.zero_point, g.in_width * p.in_channels);
     }
-    if (count == 0) walk->at.first = at;
-    if (count <= 1) walk->at.second = at;
-    to += walk->window_bytes;
+    walk->place += walk->pitch;
+    if (walk->place == walk->ring_bytes) walk->place = 0;
   }
-  *x = at;
-  return count;
-}
-
-/// All positions of the row but those of `done`.
-RUSH_SHARED void run_gathered(Walk* walk, Band done) {
-  int32_t x = 0;
-  for (;;) {
-    const int32_t count = gather_windows(walk, done, &x);
-    if (count == 0) return;
-    // Two may be far from each other, more are neighbours.
-    const int32_t apart = (walk->at.second - walk->at.first) * walk->params->out_pixel - 4;
-    const int32_t pairs = apart == static_cast<int16_t>(apart) ? count >> 1 : 0;
-    const Band two = {walk->at.first, walk->at.second};
-    walk->at.pairs = static_cast<uint32_t>(pairs);
-    if (pairs != 0) run_windows(walk, 0);
-    RUSH_ROLLED for (int32_t i = 2 * pairs; i < count; ++i) {
-      walk->at.first = walk->at.second = i == 1 ? two.end : two.begin + i;
-      walk->at.pairs = 1;
-      run_windows(walk, static_cast<uint32_t>(i));
-    }
-  }
-}
-
-/// Positions whose windows can be read where they lie.
-RUSH_SHARED Band columns_inside(const Walk& walk, int32_t rows) {
-  const ConvGeometry& g = walk.params->geometry;
-  // The bytes of the map behind the windows' last row.
-  const int32_t rows_behind = g.in_height - walk.y - (g.kernel_height - 1) * g.dilation_height - rows;
-  const bool roomy = g.in.reciprocal == 0 && rows_behind > 0 && g.in.row_bytes >= 15u + walk.params->in_pixel;
-  const int32_t further = roomy ? 0 : walk.further, in_width = g.in_width * rows;
-  const int32_t room = in_width - 1 - further - (g.kernel_width - 1) * g.dilation_width + g.pad_left;
-  const Band none = {walk.width, walk.width};
-  if (walk.params->gather != 0 || walk.rows_inside == 0 || room < 0) return none;
-
-  const int32_t begin = (g.pad_left + g.stride_width - 1) / g.stride_width, end = room / g.stride_width + 1;
-  return begin < walk.width && begin < end ? Band{begin, end < walk.width ? end : walk.width} : none;
-}
-
-/// Row y of the output, or a number of rows that are as one.
-void walk_rows(Walk* walk, int32_t y, int32_t rows) {
-  const ConvGeometry& g = walk->params->geometry;
   walk->row = walk->out + row_offset(g.out, static_cast<uint32_t>(y));
-  walk->y = y * g.stride_height - g.pad_top;
-  walk->width = g.out_width * rows;
-  walk->row_begin = 0;
-  look_at_rows(walk);
-  const Band inside = columns_inside(*walk, rows);
-  const int32_t pairs = (inside.end - inside.begin) >> 1, done = inside.begin + 2 * pairs;
-  walk->at = {inside.begin, inside.begin + 1, static_cast<uint32_t>(pairs)};
-  if (pairs != 0) run_in_place(walk);
-  if (inside.begin == 0 && done + 1 == walk->width && inside.end == walk->width) {
-    // With others to gather, the last one is gathered too and makes a pair.
-    walk->at = {done, done, 1};
-    run_in_place(walk);
-  } else {
-    run_gathered(walk, {inside.begin, done});
+}
+
+/// Runs over pairs of a row whose windows' rows are in the ring.
+RUSH_SHARED void run_rows(Walk* walk, const PairedPositions& at) {
+  const Conv2dParams& p = *walk->params;
+  const int32_t step = p.geometry.stride_width * p.in_channels;
+  RowCursor row = {walk->place, walk->pitch, walk->ring_bytes};
+  RUSH_ROLLED for (uint32_t i = 0; i < walk->run.segments; ++i) {
+    RunSegment* const segment = &walk->run.segment[i];
+    segment->x[0] = walk->ring + row.offset + at.first * step;
+    segment->x[1] = walk->ring + row.offset + at.second * step;
+    row.next();
+  }
+  walk->at = at;
+  start(walk, 2 * step);
+}
+
+/// Windows that read rows in the ring.
+RUSH_SHARED void walk_rows(Walk* walk, Band band) {
+  const int32_t last = walk->params->geometry.out_width - 1;
+  start_ring(walk, band.begin);
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    load_rows(walk, y);
+    run_rows(walk, {0, 1, static_cast<uint32_t>(last + 1) >> 1});
+    if ((last & 1) == 0) run_rows(walk, {last, last, 1});
   }
 }
 
-/// Whether rows of positions can be one long row: that its windows are all gathered, or all read where they lie.
-bool are_as_one(const Conv2dParams& p) {
-  const ConvGeometry& g = p.geometry;
-  const bool dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
-  return (p.gather != 0 && dense) || is_dense_pointwise(p);
+/// Neighbouring taps of all rows of a window: bytes from rows in a ring to rows side by side.
+struct TapRows {
+  const int8_t* ring;
+  RowCursor row;
+  uint32_t rows;
+  uint32_t bytes;
+  uint32_t pitch;
+};
+
+/// Up to fifteen bytes too many are written.
+RUSH_SHARED void gather_taps(const TapRows& taps, int8_t* to) {
+  const int8_t* const ring = taps.ring;
+  const uint32_t bytes = taps.bytes, pitch = taps.pitch;
+  RowCursor row = taps.row;
+  RUSH_ROLLED for (uint32_t rows = taps.rows; rows != 0; --rows) {
+    const int8_t* from = ring + row.offset;
+    vstrbq_s8(to, vldrbq_s8(from));
+    RUSH_ROLLED for (uint32_t i = 16; i < bytes; i += 16) vstrbq_s8(to + i, vldrbq_s8(from + i));
+    to += pitch;
+    row.next();
+  }
 }
 
-/// The runs clamp to all codes; a narrower range is a second look at the row.
+/// The window of position x, from the ring.
+RUSH_SHARED void gather(const Walk& walk, int32_t x, int8_t* to) {
+  const Conv2dParams& p = *walk.params;
+  const ConvGeometry& g = p.geometry;
+  const uint32_t row_bytes = g.kernel_width * p.in_channels;
+  const int8_t* const ring = walk.ring + x * g.stride_width * p.in_channels;
+  RowCursor row = {walk.place, g.dilation_height * walk.pitch, walk.ring_bytes};
+  if (g.dilation_width == 1) {
+    gather_taps({ring, row, g.kernel_height, row_bytes, row_bytes}, to);
+    return;
+  }
+  RUSH_ROLLED for (uint32_t rows = g.kernel_height; rows != 0; --rows, row.next()) {
+    RUSH_ROLLED for (uint32_t tap = 0; tap < g.kernel_width; ++tap, to += p.in_channels) {
+      gather_taps({ring + tap * g.dilation_width * p.in_channels, row, 1, p.in_channels, 0}, to);
+    }
+  }
+}
+
+/// Windows that are gathered from the ring, many at a time where they are small.
+RUSH_SHARED void walk_gathered(Walk* walk, Band band) {
+  const Conv2dParams& p = *walk->params;
+  const ConvGeometry& g = p.geometry;
+  const int32_t most = static_cast<int32_t>(tile_windows(walk->window_bytes)),
+                bytes = static_cast<int32_t>(walk->window_bytes);
+  const bool dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
+  start_ring(walk, band.begin);
+  // Positions of a row; where rows lie side by side, windows of the one before may wait for others.
+  int32_t x = 0, waiting = 0;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; x = 0) {
+    load_rows(walk, y++);
+    RUSH_ROLLED for (; x < g.out_width; ++x) {
+      gather(*walk, x, walk->windows + waiting++ * bytes);
+      const bool row_ends = x + 1 == g.out_width && (!dense || y == band.end);
+      if (waiting < most && !row_ends) continue;
+      run_positions(walk, {x + 1 - waiting, x + 1}, walk->windows, bytes);
+      waiting = 0;
+    }
+  }
+}
+
 void clamp_row(const Conv2dParams& p, int8_t* out) {
   const bool dense = p.out_pixel == p.out_channels;
   const int32_t bytes = dense ? p.out_channels * p.geometry.out_width : p.out_channels;
@@ -453,28 +414,38 @@ void clamp_row(const Conv2dParams& p, int8_t* out) {
   }
 }
 
-RUSH_SHARED void walk_band(Walk* walk, Band band) {
-  const Conv2dParams& p = *walk->params;
-  const int32_t rows = are_as_one(p) ? band.end - band.begin : 1;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) walk_rows(walk, y, rows);
+/// The runs clamp to all codes; a narrower range is a second look at the band.
+RUSH_SHARED void clamp_band(const Walk& walk, Band band) {
+  const Conv2dParams& p = *walk.params;
   if (p.codes.min == -128 && p.codes.max == 127) return;
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
-    clamp_row(p, walk->out + row_offset(p.geometry.out, static_cast<uint32_t>(y)));
+    clamp_row(p, walk.out + row_offset(p.geometry.out, static_cast<uint32_t>(y)));
   }
 }
 
 }  // namespace
 
 void conv2d_tiles_s8_mve(const void* params, void* const* operands, Band band) {
-  Walk* const walk = set_up(*static_cast<const Conv2dParams*>(params), operands);
+  const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+  Walk* const walk = set_up(p, operands);
   set_code_of_one(&walk->run);
-  walk_band(walk, band);
+  if (p.gather == 0) {
+    walk_points(walk, band);
+  } else {
+    walk_gathered(walk, band);
+  }
+  clamp_band(*walk, band);
 }
 
 void conv2d_rows_s8_mve(const void* params, void* const* operands, Band band) {
   Walk* const walk = set_up(*static_cast<const Conv2dParams*>(params), operands);
-  set_code_of_rows(&walk->run);
-  walk_band(walk, band);
+  if (walk->run.segments == 1) {
+    set_code_of_one(&walk->run);
+  } else {
+    set_code_of_rows(&walk->run);
+  }
+  walk_rows(walk, band);
+  clamp_band(*walk, band);
 }
 
 }  // namespace rush
