@@ -47,13 +47,12 @@ std::string library_headers() {
                   "install the package libnewlib-arm-none-eabi: apt-get install libnewlib-arm-none-eabi");
 }
 
-/// Kernels for speed unless the user asked for size, everything else for size; so is what surrounds the assembly of a
-/// scalar kernel.
+/// Kernels for speed unless the user asked for size, everything else for size; so are the scalar ones, whose time goes
+/// into loops in assembly.
 std::string optimisation(const Source& source, const CompileFor& how) {
-  const std::string path = fs::path(source.path).replace_extension().string();
-  const bool surrounds = how.target.isa == Isa::kScalar && uses_assembly() && fs::exists(path + "_asm.S");
-  const bool kernel = source.part == Part::kKernel && !path.ends_with("_extents");
-  return kernel && !surrounds && how.opt != Opt::kSize ? "-O2" : "-Os";
+  const bool kernel = source.part == Part::kKernel && !source.path.stem().string().ends_with("_extents");
+  const bool loops_are_assembly = how.target.isa == Isa::kScalar && uses_assembly();
+  return kernel && !loops_are_assembly && how.opt != Opt::kSize ? "-O2" : "-Os";
 }
 
 /// Product code is held to the dialect that users compile it with.

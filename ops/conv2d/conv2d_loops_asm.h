@@ -50,16 +50,20 @@
   adds r2, #1
   .endm
 
-  /* From a sum in r4, a scale in r3 to a code in r4; zero point, least and largest code in r8 to r10; spoils r1,
-   * r5, r6, r7. The product's high word comes from four of 16 bits, see docs/arithmetic.md. Scales that shift left
-   * first, saturating, are only looked for if `any` is 1. */
-  .macro rush_code_of_sum any
+  /* Codes of r3 / 4 sums at r2 with the scales at r0, to r11, each r12 bytes further; r0, r2 and r11 move on. Zero
+   * point, least and largest code in r8 to r10; spoils all other registers. The product's high word comes from four
+   * of 16 bits, see docs/arithmetic.md. One copy serves all loops, and whatever is rare is out of its way. */
+  rush_function rush_codes
+  push {lr}
+  adds r3, r3, r2
+  mov lr, r3
+1:
+  ldmia r2!, {r4}
+  ldmia r0!, {r3}
   mvns r1, r3 /* its low byte is the shift less one */
-  .if \any
   lsls r5, r1, #24
-  bmi 85f
-84:
-  .endif
+  bmi 6f
+2:
   uxth r5, r4
   asrs r4, r4, #16
   uxth r6, r3
@@ -82,17 +86,18 @@
   asrs r4, r4, #1
   add r4, r8
   cmp r4, r9
-  blt 88f
-87:
+  blt 7f
+3:
   cmp r4, r10
-  ble 89f
-  mov r4, r10
-  b 89f
-88:
-  mov r4, r9
-  b 87b
-  .if \any
-85:
+  bgt 8f
+4:
+  mov r1, r11
+  strb r4, [r1]
+  add r11, r12
+  cmp r2, lr
+  bne 1b
+  pop {pc}
+6: /* first a shift to the left, saturating */
   sxtb r1, r1
   negs r1, r1
   mov r5, r4
@@ -101,16 +106,19 @@
   asrs r6, r1
   movs r1, #0
   cmp r6, r5
-  beq 84b
+  beq 2b
   mvns r5, r5
   asrs r5, r5, #31
   movs r4, #1
   lsls r4, r4, #31
   eors r4, r5
-  b 84b
-  .endif
-89:
-  .endm
+  b 2b
+7:
+  mov r4, r9
+  b 3b
+8:
+  mov r4, r10
+  b 4b
 
   /* const int8_t* rush_eights(const InputWindow* window, const OutputLayer* layer, int8_t* out, uint32_t offset):
    * blocks of eight outputs, as many as there are (at least one); returns the weights' end. On the stack: 0 eight
@@ -176,13 +184,11 @@
 3:
   rush_eight_taps
 4:
-  lsls r3, r2, #30 /* the loop below does four at a time */
+  lsls r3, r2, #31 /* the loop below does two at a time */
   bne 3b
   cmp r2, #0
   beq 6f
 5:
-  rush_eight_taps
-  rush_eight_taps
   rush_eight_taps
   rush_eight_taps
   bne 5b
@@ -196,9 +202,8 @@
   adds r4, r4, r0
   ldr r0, [r3, #12]
   cmp r4, r0
-  blo 11f
+  blo 2b
   subs r4, r4, r0
-11:
   b 2b
 7: /* the sums, biases added */
   str r1, [sp, #64]
@@ -250,17 +255,7 @@
 8: /* four of them */
   adds r0, #16
   movs r3, #16
-  add r3, r2
-  mov lr, r3
-9:
-  ldmia r2!, {r4}
-  ldmia r0!, {r3}
-  rush_code_of_sum 1
-  mov r1, r11
-  strb r4, [r1]
-  add r11, r12
-  cmp r2, lr
-  bne 9b
+  bl rush_codes
   add r1, sp, #32
   cmp r2, r1
   bne 8b
@@ -428,17 +423,7 @@
 8:
   adds r0, #16
   movs r3, #16
-  add r3, r2
-  mov lr, r3
-9:
-  ldmia r2!, {r4}
-  ldmia r0!, {r3}
-  rush_code_of_sum 0
-  mov r1, r11
-  strb r4, [r1]
-  add r11, r12
-  cmp r2, lr
-  bne 9b
+  bl rush_codes
   mov r1, sp
   subs r1, r2, r1
   lsls r3, r1, #27
@@ -494,22 +479,12 @@
   mov r12, r4
 1: /* a block of four */
   ldr r1, [sp, #4]
-  movs r3, r2
-  adds r3, #16
-  cmp r3, r1
+  subs r3, r1, r2
+  cmp r3, #16
   bls 2f
-  movs r3, r1
+  movs r3, #16
 2:
-  mov lr, r3
-3:
-  ldmia r2!, {r4}
-  ldmia r0!, {r3}
-  rush_code_of_sum 1
-  mov r1, r11
-  strb r4, [r1]
-  add r11, r12
-  cmp r2, lr
-  bne 3b
+  bl rush_codes
   adds r0, #16
   ldr r1, [sp, #4]
   cmp r2, r1
@@ -597,17 +572,7 @@
   ldr r0, [r0, #4]
   adds r0, #16
   movs r3, #16
-  adds r3, r3, r2
-  mov lr, r3
-5:
-  ldmia r2!, {r4}
-  ldmia r0!, {r3}
-  rush_code_of_sum 0
-  mov r1, r11
-  strb r4, [r1]
-  add r11, r12
-  cmp r2, lr
-  bne 5b
+  bl rush_codes
   ldmia r2!, {r3, r5} /* bytes of a block's weights, blocks left */
   ldr r1, [sp]
   ldr r4, [r1, #8]

@@ -28,8 +28,7 @@ struct OutputLayer {
 
 inline uint32_t sum_of(const int8_t* x, uint32_t n) {
   uint32_t sum = 0;
-  RUSH_ROLLED for (; n >= 4; n -= 4, x += 4) sum += wrapping(x[0] + x[1] + x[2] + x[3]);
-  RUSH_ROLLED for (; n != 0; --n) sum += wrapping(*x++);
+  RUSH_ROLLED for (const int8_t* const end = x + n; x != end; ++x) sum += wrapping(*x);
   return sum;
 }
 

@@ -11,17 +11,23 @@ namespace {
 
 #if RUSH_SCALAR_LOOPS
 /// Only what the assembly does not take comes here: no code of its own for whole blocks.
-inline bool dot_block(const DepthwiseConv2dParams&, DepthwiseTile<4>*, const int8_t*) { return false; }
+inline bool set_block(const DepthwiseConv2dParams&, const DepthwiseTile<4>&, const int8_t*, const ChannelBlock&,
+                      int32_t*) {
+  return false;
+}
 #else
-inline bool dot_block(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
-  if (tile->width != 4) return false;
+/// Sets the sums of four channels, if there are four.
+inline bool set_block(const DepthwiseConv2dParams& p, const DepthwiseTile<4>& tile, const int8_t* w,
+                      const ChannelBlock& block, int32_t* sums) {
+  if (tile.width != 4) return false;
   const ConvGeometry& g = p.geometry;
   const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
-  uint32_t a = 0, b = 0, c = 0, d = 0;
+  uint32_t a = wrapping(block.bias[0]), b = wrapping(block.bias[1]), c = wrapping(block.bias[2]),
+           d = wrapping(block.bias[3]);
   RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
-    TapCursor at = window_row(p, *tile, i);
+    TapCursor at = window_row(p, tile, i);
     RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left) {
-      const int8_t* const x = at.channels(tile->in, tile->outside);
+      const int8_t* const x = at.channels(tile.in, tile.outside);
       a += wrapping(x[0] * w[0]);
       b += wrapping(x[1] * w[1]);
       c += wrapping(x[2] * w[2]);
@@ -31,37 +37,36 @@ inline bool dot_block(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, co
       at.column += g.dilation_width;
     }
   }
-  tile->sums[0] = static_cast<int32_t>(a);
-  tile->sums[1] = static_cast<int32_t>(b);
-  tile->sums[2] = static_cast<int32_t>(c);
-  tile->sums[3] = static_cast<int32_t>(d);
+  sums[0] = static_cast<int32_t>(a);
+  sums[1] = static_cast<int32_t>(b);
+  sums[2] = static_cast<int32_t>(c);
+  sums[3] = static_cast<int32_t>(d);
   return true;
 }
 #endif
 
-struct ScalarDepthwise {
-  enum : uint32_t { kWidest = 4 };
-
-  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile,
-                                                     const int8_t* w) {
-    if (!dot_block(p, tile, w)) {
-      RUSH_ROLLED for (uint32_t lane = 0; lane < tile->width; ++lane) tile->sums[lane] = dot_lane(p, *tile, w, lane);
+/// All outputs of a pixel, whatever its channels.
+void pixel_in_bytes(const DepthwiseConv2dParams& p, void* const* operands, DepthwiseTile<4>* tile, int8_t* out) {
+  const uint32_t taps = static_cast<uint32_t>(p.geometry.kernel_height) * p.geometry.kernel_width;
+  const int8_t* w = static_cast<const int8_t*>(operands[2]);
+  const ChannelBlock* block = static_cast<const ChannelBlock*>(operands[3]);
+  CodeSums sums;
+  sums.stride = p.multiplier;
+  RUSH_ROLLED for (uint32_t m = 0; m < p.multiplier; ++m) {
+    tile->in = static_cast<const int8_t*>(operands[0]);
+    sums.out = out + m;
+    RUSH_ROLLED for (uint32_t left = p.channels; left != 0; left -= tile->width, tile->in += tile->width) {
+      tile->width = left < 4 ? left : 4;
+      if (!set_block(p, *tile, w, *block, sums.sum)) {
+        RUSH_ROLLED for (uint32_t lane = 0; lane < tile->width; ++lane) {
+          sums.sum[lane] = static_cast<int32_t>(wrapping(block->bias[lane]) + wrapping(dot_lane(p, *tile, w, lane)));
+        }
+      }
+      store_sums(block++, p.codes, &sums, tile->width);
+      w += taps * tile->width;
     }
-    return w + static_cast<uint32_t>(p.geometry.kernel_height) * p.geometry.kernel_width * tile->width;
   }
-
-  static void store(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
-    CodeSums with_bias;
-    with_bias.out = sums->out;
-    with_bias.stride = sums->stride;
-    start_sums(&block, 0, with_bias.sum, count);
-    RUSH_ROLLED for (uint32_t i = 0; i < count; ++i) {
-      with_bias.sum[i] = static_cast<int32_t>(wrapping(with_bias.sum[i]) + wrapping(sums->sum[i]));
-    }
-    store_sums(&block, codes, &with_bias, count);
-    sums->out = with_bias.out;
-  }
-};
+}
 
 #if RUSH_SCALAR_LOOPS
 /// Where a tap's inputs and weights lie.
@@ -161,9 +166,20 @@ __attribute__((noinline)) bool depthwise_in_words(const DepthwiseConv2dParams& p
 bool depthwise_in_words(const DepthwiseConv2dParams&, void* const*, Band) { return false; }
 #endif
 
-/// Any channels: a frame of its own, which the other way does not pay for.
+/// Has a frame of its own, which the other way does not pay for.
 __attribute__((noinline)) void depthwise_in_bytes(const DepthwiseConv2dParams& p, void* const* operands, Band band) {
-  walk_depthwise<ScalarDepthwise>(p, operands, band);
+  const ConvGeometry& g = p.geometry;
+  DepthwiseTile<4> tile;
+  memset(tile.outside, p.zero_point, sizeof tile.outside);
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    int8_t* out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
+    tile.y = y * g.stride_height - g.pad_top;
+    tile.x = -static_cast<int32_t>(g.pad_left);
+    RUSH_ROLLED for (uint32_t left = g.out_width; left != 0; --left, tile.x += g.stride_width) {
+      pixel_in_bytes(p, operands, &tile, out);
+      out += static_cast<uint32_t>(p.channels) * p.multiplier;
+    }
+  }
 }
 
 }  // namespace
