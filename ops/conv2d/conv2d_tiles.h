@@ -48,20 +48,21 @@ inline uint32_t tile_windows(uint32_t window_bytes) {
   return fit < 2 ? 2 : fit & ~1u;
 }
 
-/// The ring of rows in scratch: as many as from a window's first to its last, each with all columns that windows reach
-/// and what a last chunk reads beyond.
-struct TileRing {
-  uint32_t pitch;
-  uint32_t bytes;
-};
-
-inline TileRing tile_ring(const Conv2dParams& p) {
+/// Pixels of a row in conv2d_rows_s8's and conv2d_tiles_s8's rings: all columns of the map, and those beside it that
+/// windows reach.
+inline uint32_t tile_ring_pixels(const Conv2dParams& p) {
   const ConvGeometry& g = p.geometry;
   const uint32_t reached = (g.out_width - 1u) * g.stride_width + (g.kernel_width - 1u) * g.dilation_width + 1;
   const uint32_t given = 0u + g.pad_left + g.in_width;
-  const uint32_t pitch =
-      saturating_add(saturating_multiply(reached > given ? reached : given, p.in_channels), kTileChunk);
-  return {pitch, saturating_multiply(pitch, (g.kernel_height - 1u) * g.dilation_height + 1)};
+  return reached > given ? reached : given;
+}
+
+/// Rows in a ring: from a window's first to its last. Each has a chunk more than its pixels, which may be read beyond.
+inline uint32_t tile_ring_rows(const ConvGeometry& g) { return (g.kernel_height - 1u) * g.dilation_height + 1; }
+
+inline uint32_t tile_ring_bytes(const Conv2dParams& p) {
+  const uint32_t pitch = saturating_add(saturating_multiply(tile_ring_pixels(p), p.in_channels), kTileChunk);
+  return saturating_multiply(pitch, tile_ring_rows(p.geometry));
 }
 
 /// Bytes of conv2d_tiles_s8's scratch behind the walk: inputs whose last chunk would reach beyond the map, or the ring
@@ -69,7 +70,7 @@ inline TileRing tile_ring(const Conv2dParams& p) {
 inline uint32_t tiles_scratch(const Conv2dParams& p, const ConvSegments& segments) {
   const uint32_t bytes = tile_window_bytes(segments);
   if (p.gather == 0) return segments.bytes % kTileChunk == 0 ? 0 : bytes;
-  return saturating_add(tile_ring(p).bytes, tile_windows(bytes) * bytes + kTileChunk);
+  return saturating_add(tile_ring_bytes(p), tile_windows(bytes) * bytes + kTileChunk);
 }
 
 }  // namespace rush

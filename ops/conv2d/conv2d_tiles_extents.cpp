@@ -30,7 +30,7 @@ bool conv2d_rows_s8_extents(const void* params, Extents* extents) {
   const ConvSegments segments = conv2d_segments(p);
   const bool plain = p.gather == 0 && (g.dilation_height | g.dilation_width) == 1 && p.in_pixel == p.in_channels;
   if (!plain || !(segments.count == 1 || has_tile_rows(segments))) return false;
-  return tile_extents(p, segments, tile_ring(p).bytes, extents);
+  return tile_extents(p, segments, tile_ring_bytes(p), extents);
 }
 
 }  // namespace

@@ -289,13 +289,12 @@ RUSH_SHARED void walk_points(Walk* walk, Band band) {
 /// Begins with the row of the input that is above all windows of output row y, and with borders in place.
 RUSH_SHARED void start_ring(Walk* walk, int32_t y) {
   const Conv2dParams& p = *walk->params;
-  const TileRing ring = tile_ring(p);
-  walk->pitch = ring.pitch;
-  walk->ring_bytes = ring.bytes;
-  walk->windows = walk->ring + ring.bytes;
+  walk->pitch = tile_ring_pixels(p) * p.in_channels + kTileChunk;
+  walk->ring_bytes = walk->pitch * tile_ring_rows(p.geometry);
+  walk->windows = walk->ring + walk->ring_bytes;
   walk->place = 0;
   walk->loaded = y * p.geometry.stride_height - p.geometry.pad_top;
-  fill_bytes(walk->ring, p.zero_point, static_cast<int32_t>(ring.bytes));
+  fill_bytes(walk->ring, p.zero_point, static_cast<int32_t>(walk->ring_bytes));
 }
 
 /// Loads rows of the input until those of output row y are there; the first of them lies at `place`.

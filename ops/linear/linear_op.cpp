@@ -152,13 +152,15 @@ Conv2dParams convolution_params(const LinearParams& p, int8_t in_zero_point) {
   return conv;
 }
 
-/// Helium's convolutions take two positions at a time: they are faster where there are several. And a model with
-/// convolutions has their code anyway: little work needs no other.
-bool is_better_as_convolution(const LinearParams& p, const Graph& graph) {
-  constexpr uint32_t kMost = 1 << 14, kLittle = 1 << 14;
-  const bool has_convolution = std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is<Conv2d>(); });
-  const bool fits = p.in_features < kMost && p.out_features < kMost && p.rows < kMost;
-  return fits && (p.positions > 1 || (has_convolution && p.in_features * p.out_features < kLittle));
+/// Whether the convolution's parameters can hold the layer.
+bool fits_convolution(const LinearParams& p) {
+  constexpr uint32_t kMost = 1 << 14;
+  return p.in_features < kMost && p.out_features < kMost && p.rows < kMost;
+}
+
+/// Whether the model has the code of convolutions anyway.
+bool has_convolution(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is<Conv2d>(); });
 }
 
 /// Which kernel, and its parameters.
@@ -168,12 +170,18 @@ struct LinearKernel {
 };
 
 LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const LinearParams& p) {
-  // The tiles of Helium shift no accumulator left; they are more code than linear_s8.
-  if (lowering.isa() != Isa::kMve || lowering.opt() == Opt::kSize || p.codes.left_shift != 0)
-    return {"linear_s8", params_bytes(p)};
-  if (!is_better_as_convolution(p, lowering.graph())) return {"linear_tiles_s8", params_bytes(p)};
+  constexpr uint32_t kLittle = 1 << 14;
+  const LinearKernel plain = {"linear_s8", params_bytes(p)};
+  if (lowering.isa() != Isa::kMve) return plain;
   const auto zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]);
-  return {"conv2d_tiles_s8", params_bytes(convolution_params(p, zero_point))};
+  const std::vector<uint8_t> convolution = params_bytes(convolution_params(p, zero_point));
+  const bool no_code = fits_convolution(p) && has_convolution(lowering.graph());
+  // The tiles of Helium shift no accumulator left, and are more code.
+  if (lowering.opt() == Opt::kSize) return no_code ? LinearKernel{"conv2d_s8", convolution} : plain;
+  if (p.codes.left_shift != 0) return plain;
+  // Convolutions take two positions at a time; little work needs no code of its own.
+  const bool pays = p.positions > 1 ? fits_convolution(p) : no_code && p.in_features * p.out_features < kLittle;
+  return pays ? LinearKernel{"conv2d_tiles_s8", convolution} : LinearKernel{"linear_tiles_s8", params_bytes(p)};
 }
 
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
@@ -200,7 +208,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
                        {{weights}, {lowering.constant(types.node.name + ".channels", channels, 4)}});
   if (contract.operand_count > 4)
     step.operands.push_back({lowering.scratch(types.node.name + ".scratch", extents.bytes[4], 4)});
-  if (kernel.family == "conv2d_tiles_s8") step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
+  if (kernel.family.starts_with("conv2d")) step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
   lowering.emit(std::move(step));
   return std::nullopt;
 }
