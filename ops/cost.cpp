@@ -11,7 +11,7 @@
 #include "ops/avg_pool2d/avg_pool2d.h"
 #include "ops/clamp/clamp.h"
 #include "ops/conv2d/conv2d.h"
-#include "ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "ops/depthwise_conv2d/depthwise_patch.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/identity/copy.h"
 #include "ops/linear/linear.h"
@@ -86,6 +86,27 @@ KernelWork depthwise_work(Isa isa, const void* params) {
   const double taps = static_cast<double>(g.kernel_height) * g.kernel_width;
   return work_of({static_cast<double>(g.out_height), positions, positions * channels, positions * channels * taps,
                   border_windows(g) * channels, border_windows(g) * channels * taps});
+}
+
+/// Passes over all channels; strips of four channels; fours of columns that are interleaved; patches of two outputs, of
+/// one.
+KernelWork patch_work(double pairs, double singles, double patches, double columns, double groups) {
+  const double strips = (pairs + singles) * groups;
+  return work_of(
+      {pairs + singles, strips, strips * ceil_div(columns, 4), pairs * groups * patches, singles * groups * patches});
+}
+
+KernelWork depthwise_patch_work(const void* params) {
+  const auto& p = as<DepthwiseConv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const double pairs = g.stride_height == 1 ? g.out_height / 2 : 0, singles = g.out_height - 2 * pairs;
+  return patch_work(pairs, singles, g.out_width, patch_columns(g, g.out_width), p.channels / 4);
+}
+
+KernelWork depthwise_column_work(const void* params) {
+  const auto& p = as<DepthwiseConv2dParams>(params);
+  const double patches = ceil_div(p.geometry.out_height, 4);
+  return patch_work(2, 0, patches, patches + 3, p.channels / 4);
 }
 
 /// Positions; blocks of four outputs; vectors of products.
@@ -205,6 +226,8 @@ const Constants* find_constants(std::string_view target, std::string_view family
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d")) return depthwise_work(isa, params);
+  if (family == "depthwise_patch_s8") return depthwise_patch_work(params);
+  if (family == "depthwise_column_s8") return depthwise_column_work(params);
   if (family == "linear_s8" || family == "linear_tiles_s8") return linear_work(isa, params);
   if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
   if (family == "linear_f32") return linear_f32_work(isa, params);

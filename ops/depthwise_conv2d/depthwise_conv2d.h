@@ -22,6 +22,7 @@ struct DepthwiseConv2dParams {
   OutputCodes codes;
 };
 
+bool depthwise_conv2d_s8_extents(const void* params, Extents* extents);
 extern const KernelContract depthwise_conv2d_s8_contract;
 Kernel depthwise_conv2d_s8_scalar, depthwise_conv2d_s8_dsp, depthwise_conv2d_s8_mve;
 

@@ -2,7 +2,6 @@
 #include "depthwise_conv2d.h"
 
 namespace rush {
-namespace {
 
 bool depthwise_conv2d_s8_extents(const void* params, Extents* extents) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
@@ -17,8 +16,6 @@ bool depthwise_conv2d_s8_extents(const void* params, Extents* extents) {
   extents->rows = g.out_height;
   return true;
 }
-
-}  // namespace
 
 const KernelContract depthwise_conv2d_s8_contract = {depthwise_conv2d_s8_extents, sizeof(DepthwiseConv2dParams), 4,
                                                      0x02, 0x0c};

@@ -2,6 +2,7 @@
 #include "ops/depthwise_conv2d/depthwise_conv2d_op.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_op.h"
@@ -43,35 +44,68 @@ DepthwiseConv2dParams params_for(const NodeTypes& types, const ConvShape& s, con
           .codes = output_codes(types.output(), folded, conv.min, conv.max)};
 }
 
-/// Asks the planner for an input that the portable kernel can read word by word.
-void align_input(const NodeTypes& types, Lowering& lowering, const DepthwiseConv2dParams& params) {
-  if (lowering.isa() != Isa::kScalar || params.channels % 4 != 0) return;
+/// Gives the input an address that is a multiple of four.
+void align_input(const NodeTypes& types, Lowering& lowering) {
   Program& program = lowering.program();
-  BufferId id = lowering.buffer(types.node.inputs[0]);
-  while (program[id].view_of) id = *program[id].view_of;
-  program[id].alignment = std::max(program[id].alignment, 4u);
+  for (std::optional<BufferId> at = lowering.buffer(types.node.inputs[0]); at; at = program[*at].view_of)
+    program[*at].alignment = std::max(program[*at].alignment, 4u);
+}
+
+/// How a layer is computed.
+struct Choice {
+  ConvShape shape;
+  DepthwiseConv2dParams params;
+  const KernelFamily* family;
+};
+
+/// A map of one row is one of one column too: the same bytes.
+bool turns(const ConvShape& s) {
+  return s.rows.in == 1 && s.rows.out == 1 && s.rows.kernel == 1 && s.rows.pad == 0 && s.columns.in > 1;
+}
+
+/// Patches do 3 to 4 times as many products a cycle, at 16 bytes of weights a channel.
+Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+  const ConvShape s = conv_shape(types);
+  if (isa == Isa::kMve && turns(s)) {
+    ConvShape turned = s;
+    std::swap(turned.rows, turned.columns);
+    const DepthwiseConv2dParams params = params_for(types, turned, folded);
+    const std::string_view family = patch_family(params);
+    if (family == "depthwise_column_s8") return {turned, params, find_kernel_family(family)};
+  }
+  const DepthwiseConv2dParams params = params_for(types, s, folded);
+  const std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
+  return {s, params, find_kernel_family(family.empty() ? "depthwise_conv2d_s8" : family)};
 }
 
 }  // namespace
 
 std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Lowering& lowering,
                                                   const FoldedChannels& folded) {
-  const ConvShape s = conv_shape(types);
-  const KernelFamily& family = *find_kernel_family("depthwise_conv2d_s8");
-  const DepthwiseConv2dParams params = params_for(types, s, folded);
+  const auto [s, params, family] = choose(types, lowering.isa(), folded);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
   std::vector<uint8_t> channels;
   for (size_t m = 0; m < params.multiplier; ++m)
     append_channel_blocks(folded, {m, params.multiplier, params.channels}, channels);
   const BufferId weights =
-      lowering.packed(types.node.name + ".weight", family, &params, {weight.raw(), weight.bytes()});
-  align_input(types, lowering, params);
+      lowering.packed(types.node.name + ".weight", *family, &params, {weight.raw(), weight.bytes()});
+  // The portable kernel reads word by word where it can.
+  if (lowering.isa() == Isa::kScalar && params.channels % 4 == 0) align_input(types, lowering);
   const BufferId blocks = lowering.constant(types.node.name + ".channels", channels, 4);
+  BufferId scratch;
+  if (family->host->scratch_operand >= 0) {
+    Extents extents{};
+    internal_check(family->host->contract->extents(&params, &extents), "depthwise: parameters that extents() refuses");
+    scratch = lowering.scratch(types.node.name + ".patches", extents.bytes[4], 4);
+    align_input(types, lowering);
+  }
   for (int64_t n = 0; n < s.batch; ++n) {
     ProgramStep step = image_step(types, lowering, s, {n, 1});
-    step.family = &family;
+    step.family = family;
     step.params = params_bytes(params);
     step.operands.insert(step.operands.end(), {{weights}, {blocks}});
+    if (scratch.valid()) step.operands.push_back({scratch});
+    if (s.rows.out != conv_shape(types).rows.out) step.row_dependencies.clear();  // others see one row
     lowering.emit(std::move(step));
   }
   return std::nullopt;

@@ -4,10 +4,16 @@
 
 #include <cmath>
 
+#include "compiler/emit/emit.h"
+#include "compiler/execute/execute.h"
+#include "compiler/host/host_program.h"
+#include "compiler/lower/lower.h"
+#include "compiler/plan/plan.h"
 #include "ops/conv2d/conv2d_op.h"
-#include "ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "ops/depthwise_conv2d/depthwise_patch.h"
 #include "ops/op_def.h"
 #include "tests/support/contract_check.h"
+#include "tests/support/device_suite.h"
 #include "tests/support/one_node.h"
 #include "tests/support/op_check.h"
 
@@ -50,6 +56,25 @@ void check_depthwise(const std::string& name, const DepthwiseCase& c) {
     const Program program = lower_graph(graph, Isa::kScalar, "cortex-m0");
     EXPECT_EQ(program.steps.at(0).family->name, "depthwise_conv2d_s8") << name;
     check_op(graph, name, seed);
+  }
+}
+
+void check_in_rings(const Graph& graph, const std::string& name) {
+  for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
+    Program program = lower_graph(graph, isa, "test");
+    make_chain(program, 0, static_cast<int>(program.steps.size()));
+    plan_memory(program);
+    const std::vector<uint8_t> image = emit_image(program, {.full_kernel_table = true});
+    HostProgram host(image);
+    SuiteCase suite_case{.name = name, .image = image, .runs = {}};
+    for (uint64_t seed = 0; seed < 4; ++seed) {
+      Random random(seed);
+      const HostTensor x = random_tensor(random, graph.type(graph.inputs[0].tensor));
+      const HostTensor expected = run_graph(graph, {x}).at(0);
+      EXPECT_EQ(first_difference(host.run(0, {x}).at(0), expected), "") << name << ", seed " << seed;
+      suite_case.runs.push_back({0, {x}, {expected}, seed % 2 == 1});
+    }
+    record_case(suite_case);
   }
 }
 
@@ -121,6 +146,79 @@ TEST(DepthwiseConv2d, RandomGeometry) {
   }
 }
 
+std::string_view mve_family(const DepthwiseCase& c) {
+  return lower_graph(depthwise_graph(c, 1, true), Isa::kMve, "cortex-m55").steps.at(0).family->name;
+}
+
+TEST(DepthwiseConv2d, HeliumTakesPatchesWhereWindowsFit) {
+  const Conv2d around{.padding = {1, 1, 1, 1}};
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {3, 3}, around}), "depthwise_patch_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {3, 4}, around}), "depthwise_patch_s8");
+  EXPECT_EQ(mve_family({{1, 9, 1, 8}, 1, {5, 1}}), "depthwise_column_s8");
+  EXPECT_EQ(mve_family({{1, 1, 9, 8}, 1, {1, 5}}), "depthwise_column_s8");
+  EXPECT_EQ(mve_family({{1, 1, 9, 8}, 1, {1, 4}, {.stride = {1, 2}}}), "depthwise_patch_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {4, 3}, around}), "depthwise_conv2d_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 6}, 1, {3, 3}, around}), "depthwise_conv2d_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 2, {3, 3}, around}), "depthwise_conv2d_s8");
+  EXPECT_EQ(mve_family({{1, 9, 9, 8}, 1, {3, 3}, {.dilation = {2, 1}}}), "depthwise_conv2d_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {3, 3}, around, {}, 1e7}), "depthwise_conv2d_s8");
+}
+
+TEST(DepthwiseConv2d, PatchesOfAllSizes) {
+  for (const int64_t rows : {1, 2, 3, 4, 5})
+    for (const int64_t columns : {1, 2, 5, 6, 9})
+      check_depthwise("patch_map", {{1, rows, columns, 8}, 1, {3, 3}, {.padding = {1, 1, 1, 1}}});
+  for (int64_t rows = 1; rows <= 3; ++rows)
+    for (int64_t columns = 1; columns <= 4; ++columns)
+      check_depthwise("patch_window", {{1, 5, 7, 4}, 1, {rows, columns}, {.padding = {0, 1, 2, 1}}});
+  for (const int64_t channels : {4, 12, 20, 64}) check_depthwise("patch_channels", {{1, 4, 3, channels}, 1, {3, 3}});
+}
+
+TEST(DepthwiseConv2d, PatchesWithStridesPaddingAndClamps) {
+  for (const int64_t stride : {1, 2, 3, 5})
+    for (const int64_t other : {1, 2})
+      check_depthwise("patch_stride", {{1, 9, 8, 8}, 1, {3, 3}, {.stride = {stride, other}, .padding = {1, 1, 0, 2}}});
+  check_depthwise("patch_stride_row", {{1, 1, 17, 8}, 1, {1, 4}, {.stride = {1, 4}, .padding = {0, 0, 3, 3}}});
+  check_depthwise("patch_only_padding", {{1, 1, 1, 8}, 1, {3, 3}, {.stride = {2, 1}, .padding = {6, 6, 6, 6}}});
+  check_depthwise("patch_batch", {{3, 4, 3, 8}, 1, {3, 3}, {.padding = {1, 1, 1, 1}}});
+  check_depthwise("patch_relu6", {{1, 4, 4, 8}, 1, {3, 3}, {.min = 0, .max = 6}});
+  for (const int64_t zero_point : {-128, 0, 127})
+    check_depthwise("patch_zero_point", {{1, 3, 4, 8}, 1, {3, 3}, {.padding = {1, 1, 1, 1}}, zero_point});
+  for (const double steps : {1e-12, 1e-4, 4000.0, 1e5})
+    check_depthwise("patch_scale", {{1, 3, 3, 8}, 1, {2, 2}, {}, {}, steps});
+}
+
+TEST(DepthwiseConv2d, PatchesOfOneColumn) {
+  for (int64_t kernel = 1; kernel <= 16; ++kernel) check_depthwise("column_window", {{1, 20, 1, 8}, 1, {kernel, 1}});
+  for (int64_t outputs = 1; outputs <= 9; ++outputs)
+    check_depthwise("column_outputs", {{1, outputs + 4, 1, 12}, 1, {5, 1}});
+  for (const int64_t before : {0, 1, 7, 20})
+    for (const int64_t after : {0, 3, 17})
+      check_depthwise("column_padding", {{1, 11, 1, 4}, 1, {7, 1}, {.padding = {before, after, 0, 0}}});
+  check_depthwise("column_batch", {{2, 9, 1, 40}, 1, {3, 1}});
+  for (int64_t kernel = 1; kernel <= 15; kernel += 2)
+    check_depthwise("column_turned", {{2, 1, 17, 8}, 1, {1, kernel}, {.padding = {0, 0, kernel / 2, 1}}});
+  check_depthwise("column_relu6", {{1, 9, 1, 12}, 1, {3, 1}, {.min = 0, .max = 6}});
+}
+
+// Every map between the layers is a ring of a few rows, the columns' too.
+TEST(DepthwiseConv2d, PatchesInRings) {
+  for (const int64_t width : {6, 1}) {
+    GraphBuilder b(79);
+    TensorId x = b.input(b.int8_type({1, 23, width, 8}));
+    for (const int64_t stride : {1, width == 1 ? 1 : 2, 1}) {
+      const TensorId w = b.weights({8, 3, width == 1 ? 1 : 3, 1});
+      const Conv2d conv{.stride = {stride, stride},
+                        .padding = {1, 1, width == 1 ? 0 : 1, width == 1 ? 0 : 1},
+                        .groups = 8,
+                        .layout = "nhwc"};
+      x = b.node(conv, {x, w, b.bias(x, w, 9)}, random_quant(b.random()));
+    }
+    b.output(x);
+    check_in_rings(b.graph(), width == 1 ? "columns in rings" : "patches in rings");
+  }
+}
+
 DepthwiseConv2dParams small_params() {
   return {.geometry = {.in = {12, 4, 0},
                        .out = {12, 3, 0},
@@ -149,6 +247,23 @@ TEST(DepthwiseConv2d, ExtentsAreWhatTheKernelTouches) {
   ASSERT_TRUE(depthwise_conv2d_s8_contract.extents(&params, &extents));
   EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(48, 36, 36, 64));
   EXPECT_EQ(extents.rows, 3u);
+}
+
+TEST(DepthwiseConv2d, PatchExtents) {
+  DepthwiseConv2dParams params = small_params();
+  Extents extents{};
+  EXPECT_FALSE(depthwise_patch_s8_contract.extents(&params, &extents));
+  params.channels = 4;
+  params.multiplier = 1;
+  params.geometry.in.row_bytes = params.geometry.out.row_bytes = 16;
+  ASSERT_TRUE(depthwise_patch_s8_contract.extents(&params, &extents));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(64, 48, 65, 32, 128));
+  EXPECT_FALSE(depthwise_column_s8_contract.extents(&params, &extents));
+  params.geometry.in_width = params.geometry.out_width = 1;
+  ASSERT_TRUE(depthwise_column_s8_contract.extents(&params, &extents));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(64, 48, 65, 32, 136));
+  params.geometry.in.row_bytes = 18;
+  EXPECT_FALSE(depthwise_column_s8_contract.extents(&params, &extents));
 }
 
 TEST(DepthwiseConv2d, WhateverExtentsAcceptStaysInside) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What depthwise_patch_s8_mve and depthwise_column_s8_mve share: the description of one or two rows of outputs.
+#ifndef RUSHLIGHT_OPS_DEPTHWISE_PATCH_WALK_MVE_H
+#define RUSHLIGHT_OPS_DEPTHWISE_PATCH_WALK_MVE_H
+
+#include <arm_mve.h>
+
+#include "../conv2d/conv2d_rolled.h"
+#include "depthwise_patch.h"
+#include "depthwise_patch_rows.h"
+
+namespace rush {
+
+/// What all rows have in common.
+inline void set_common(const DepthwiseConv2dParams& p, void* const* operands, PatchRows* rows) {
+  rows->zero_points = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
+  rows->to = static_cast<int8_t*>(operands[4]);
+  rows->patches = rows->to;
+  rows->patch_step = 16u * p.geometry.stride_width;
+  rows->zero_point = p.codes.zero_point;
+}
+
+/// Patches whose weights are zero but in their first `used` columns; what follows the last one's may be anything.
+inline void set_columns(PatchRows* rows, int32_t first, uint32_t used, uint32_t pitch) {
+  const uint32_t columns = (rows->count - 1) * rows->patch_step / 16 + (used < 4 ? used : 4);
+  rows->not_first = ~static_cast<uint32_t>(first);
+  rows->in_fours = (columns + 3) / 4;
+  rows->minus_pitch = 0 - pitch;
+}
+
+/// Row r begins at `row` and has so many columns.
+inline void set_row(PatchRows* rows, int32_t r, const uint8_t* row, uint32_t columns) {
+  rows->row[r] = row + static_cast<int32_t>(rows->minus_pitch);
+  rows->not_below[r] = ~columns;
+}
+
+/// Clamps a row of codes to a narrower range than that of int8.
+inline void clamp_row(const DepthwiseConv2dParams& p, int8_t* out) {
+  const int8x16_t min = vdupq_n_s8(p.codes.min), max = vdupq_n_s8(p.codes.max);
+  const uint32_t bytes = static_cast<uint32_t>(p.geometry.out_width) * p.channels;
+  RUSH_ROLLED for (uint32_t i = 0; i < bytes; i += 16) {
+    const mve_pred16_t live = vctp8q(bytes - i);
+    vstrbq_p_s8(out + i, vminq_s8(vmaxq_s8(vldrbq_z_s8(out + i, live), min), max), live);
+  }
+}
+
+/// Narrows the range of a band's codes after it has been made, which few layers need.
+[[gnu::noinline]] inline void clamp_band(const DepthwiseConv2dParams& p, void* const* operands, Band band) {
+  if (p.codes.min == -128 && p.codes.max == 127) return;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    clamp_row(p, static_cast<int8_t*>(operands[1]) + row_offset(p.geometry.out, static_cast<uint32_t>(y)));
+  }
+}
+
+/// Groups of four channels.
+struct Groups {
+  uint32_t first;
+  uint32_t count;
+};
+
+inline void sum_rows(const DepthwiseConv2dParams& p, void* const* operands, Band outputs, Groups groups,
+                     PatchRows* rows) {
+  int8_t* const out = static_cast<int8_t*>(operands[1]) + 4 * groups.first;
+  rows->out = out + row_offset(p.geometry.out, static_cast<uint32_t>(outputs.begin));
+  rows->below = out + row_offset(p.geometry.out, static_cast<uint32_t>(outputs.end) - 1);
+  rows->weights = static_cast<const int8_t*>(operands[2]) + 64 * groups.first;
+  rows->block = static_cast<const ChannelBlock*>(operands[3]) + groups.first;
+  rows->groups = groups.count;
+  rush_depthwise_patch_rows(rows);
+}
+
+}  // namespace rush
+#endif
