@@ -8,6 +8,14 @@
 #include "rushlight/arithmetic.h"
 #include "rushlight/kernel.h"
 
+// Clang would vectorize the strided loops of softmax_vector() for Helium, gather by gather, with more code than all the
+// rest.
+#if defined(__clang__)
+#define RUSH_SCALAR_LOOP _Pragma("clang loop vectorize(disable) unroll(disable)")
+#else
+#define RUSH_SCALAR_LOOP
+#endif
+
 namespace rush {
 
 /// A row is [outer][count][inner]; every vector runs along `count`.
@@ -105,14 +113,15 @@ inline int32_t exponential_of(const int32_t* table, int32_t max, int32_t x) {
 inline void softmax_vector(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
   const uint32_t count = p.walk.count, step = p.walk.inner;
   int32_t max = -128;
-  for (uint32_t i = 0; i < count; ++i) {
+  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
     const int32_t x = in[i * step];
     if (x > max) max = x;
   }
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(exponential_of(table, max, in[i * step]));
+  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) sum +=
+      static_cast<uint32_t>(exponential_of(table, max, in[i * step]));
   const SoftmaxScale scale = softmax_scale(sum, p);
-  for (uint32_t i = 0; i < count; ++i) {
+  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
     out[i * step] = softmax_code(exponential_of(table, max, in[i * step]), scale, p);
   }
 }

@@ -9,47 +9,62 @@
 namespace rush {
 namespace {
 
-int8_t max_of(const int8_t* in, int32_t count) {
+int8_t max_of(const int8_t* in, uint32_t count) {
   int8_t max = -128;
-  for (; count > 0; count -= 16) {
-    const mve_pred16_t live = vctp8q(static_cast<uint32_t>(count));
-    max = vmaxvq_p_s8(max, vldrbq_z_s8(in, live), live);
+  for (uint32_t left = count / 16; left != 0; --left) {
+    max = vmaxvq_s8(max, vldrbq_s8(in));
     in += 16;
   }
-  return max;
+  const mve_pred16_t live = vctp8q(count % 16);
+  return vmaxvq_p_s8(max, vldrbq_z_s8(in, live), live);
 }
 
 /// As exponential_of(), for four codes.
-inline int32x4_t exponentials_of(const int32_t* table, int8_t max, const int8_t* in, mve_pred16_t live) {
-  const int32x4_t distance = vsubq_s32(vdupq_n_s32(max), vldrbq_z_s32(in, live));
-  const uint32x4_t index = vandq_u32(vreinterpretq_u32_s32(distance), vdupq_n_u32(0xff));
-  return vldrwq_gather_shifted_offset_z_s32(table, index, live);
+inline int32x4_t exponentials_of(const int32_t* table, int32x4_t max, int32x4_t x) {
+  const uint32x4_t index = vandq_u32(vreinterpretq_u32_s32(vsubq_s32(max, x)), vdupq_n_u32(0xff));
+  return vldrwq_gather_shifted_offset_s32(table, index);
 }
 
-SoftmaxScale scale_of(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t max) {
+/// Lanes that are not live are codes too: their exponentials may be read.
+SoftmaxScale scale_of(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int32x4_t max) {
+  const uint32_t count = p.walk.count;
   uint64_t sum = 0;
-  for (int32_t left = static_cast<int32_t>(p.walk.count); left > 0; left -= 4) {
-    const mve_pred16_t live = vctp32q(static_cast<uint32_t>(left));
-    sum = vaddlvaq_p_u32(sum, vreinterpretq_u32_s32(exponentials_of(table, max, in, live)), live);
+  for (uint32_t left = count / 4; left != 0; --left) {
+    sum = vaddlvaq_u32(sum, vreinterpretq_u32_s32(exponentials_of(table, max, vldrbq_s32(in))));
     in += 4;
   }
-  return softmax_scale(sum, p);
+  const mve_pred16_t live = vctp32q(count % 4);
+  const int32x4_t last = exponentials_of(table, max, vldrbq_z_s32(in, live));
+  return softmax_scale(vaddlvaq_p_u32(sum, vreinterpretq_u32_s32(last), live), p);
 }
 
+/// How exponentials become codes.
+struct Codes {
+  int32x4_t multiplier;
+  int32x4_t min;
+  int32x4_t max;
+  int32_t shift;
+  int32_t zero_point;
+
+  int32x4_t of(int32x4_t exponentials) const {
+    const int32x4_t code = vrshlq_n_s32(vmulhq_s32(exponentials, multiplier), shift);
+    return vminq_s32(vmaxq_s32(vaddq_n_s32(code, zero_point), min), max);
+  }
+};
+
 void softmax_run(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
-  const int8_t max = max_of(in, static_cast<int32_t>(p.walk.count));
+  const uint32_t count = p.walk.count;
+  const int32x4_t max = vdupq_n_s32(max_of(in, count));
   const SoftmaxScale scale = scale_of(p, table, in, max);
-  // Copied out before the loop: what stays in it may be cut short by tail predication (add_mve.cpp).
-  const int32x4_t multiplier = vdupq_n_s32(scale.multiplier), zero_point = vdupq_n_s32(p.zero_point);
-  const int32x4_t min = vdupq_n_s32(p.range.min), code_max = vdupq_n_s32(p.range.max);
-  for (int32_t left = static_cast<int32_t>(p.walk.count); left > 0; left -= 4) {
-    const mve_pred16_t live = vctp32q(static_cast<uint32_t>(left));
-    const int32x4_t high = vmulhq_s32(exponentials_of(table, max, in, live), multiplier);
-    const int32x4_t code = vaddq_s32(vrshlq_n_s32(high, -scale.shift), zero_point);
-    vstrbq_p_s32(out, vminq_s32(vmaxq_s32(code, min), code_max), live);
+  const Codes codes = {vdupq_n_s32(scale.multiplier), vdupq_n_s32(p.range.min), vdupq_n_s32(p.range.max), -scale.shift,
+                       p.zero_point};
+  for (uint32_t left = count / 4; left != 0; --left) {
+    vstrbq_s32(out, codes.of(exponentials_of(table, max, vldrbq_s32(in))));
     in += 4;
     out += 4;
   }
+  const mve_pred16_t live = vctp32q(count % 4);
+  vstrbq_p_s32(out, codes.of(exponentials_of(table, max, vldrbq_z_s32(in, live))), live);
 }
 
 }  // namespace
