@@ -10,52 +10,101 @@
 
 namespace rush {
 
-/// Sums of eight channels: the even lanes, the odd lanes.
-struct EightSums {
-  int32x4_t even;
-  int32x4_t odd;
+enum { kNarrowTaps = 256 };
+
+/// A mean as codes: AverageScale with what else is added.
+struct MeanCodes {
+  int32_t bias;
+  int32_t left;
+  int32_t round;
+  int32_t shift;
+  int32_t offset;
+  int32x4_t multiplier;
+  int16x8_t min;
+  int16x8_t max;
+
+  int32x4_t of(int32x4_t sum) const {
+    const int32x4_t high = vmulhq_s32(vshlq_r_s32(vaddq_n_s32(sum, bias), left), multiplier);
+    return vaddq_n_s32(vshlq_r_s32(vaddq_n_s32(high, round), -shift), offset);
+  }
+  /// From even and odd lanes.
+  int16x8_t of(int32x4_t even, int32x4_t odd) const {
+    const int16x8_t codes = vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), of(even)), of(odd));
+    return vminq_s16(vmaxq_s16(codes, min), max);
+  }
 };
 
-/// At most 256 taps.
-inline int16x8_t sum_lanes(const int8_t* tap, int32_t count, int32_t step, mve_pred16_t live) {
-  int16x8_t sums = vdupq_n_s16(0);
-  for (; count > 0; --count) {
-    sums = vaddq_s16(sums, vldrbq_z_s16(tap, live));
-    tap += step;
-  }
-  return sums;
+/// `zero_points` are those of all taps together.
+inline MeanCodes mean_codes(const AverageScale& s, int32_t zero_points, int32_t offset, Range range) {
+  return {sum_of(s.bias, -zero_points),
+          s.left,
+          s.round,
+          s.shift,
+          offset,
+          vdupq_n_s32(s.multiplier),
+          vdupq_n_s16(static_cast<int16_t>(range.min)),
+          vdupq_n_s16(static_cast<int16_t>(range.max))};
 }
 
-/// Lanes beyond `live` (a 16-bit lane predicate) are not read.
-template <class RowAt>
-inline EightSums sum_taps8(const TapGrid& grid, RowAt row_at, mve_pred16_t live) {
-  EightSums sums = {vdupq_n_s32(0), vdupq_n_s32(0)};
+inline int16x8_t load_channels(const int8_t* from) { return vldrbq_s16(from); }
+inline int16x8_t load_channels(const int8_t* from, mve_pred16_t live) { return vldrbq_z_s16(from, live); }
+
+/// Sums of eight channels, at most 256 taps. `Live` is nothing, or the predicate of those to read.
+template <class RowAt, class... Live>
+inline int16x8_t sum_narrow(const TapGrid& grid, RowAt row_at, Live... live) {
+  int16x8_t sums = vdupq_n_s16(0);
+#pragma GCC unroll 1
   for (int32_t r = 0; r < grid.rows; ++r) {
     const int8_t* tap = row_at(r);
-    for (int32_t done = 0; done < grid.columns; done += 256) {
-      const int32_t left = grid.columns - done;
-      const int16x8_t narrow = sum_lanes(tap, left < 256 ? left : 256, grid.step, live);
-      sums.even = vaddq_s32(sums.even, vmovlbq_s16(narrow));
-      sums.odd = vaddq_s32(sums.odd, vmovltq_s16(narrow));
-      tap += 256 * grid.step;
+#pragma GCC unroll 1
+    for (int32_t left = grid.columns; left > 0; --left) {
+      sums = vaddq_s16(sums, load_channels(tap, live...));
+      tap += grid.step;
     }
   }
   return sums;
 }
 
-inline int32x4_t means_of(int32x4_t sum, const AverageScale& s) {
-  const int32x4_t shifted = vshlq_r_s32(vaddq_n_s32(sum, s.bias), s.left);
-  return vshlq_r_s32(vaddq_n_s32(vmulhq_s32(shifted, vdupq_n_s32(s.multiplier)), s.round), -s.shift);
+/// Sums of eight channels' even and odd lanes.
+struct EightSums {
+  int32x4_t even;
+  int32x4_t odd;
+};
+
+template <class RowAt>
+inline EightSums sum_wide(const TapGrid& grid, RowAt row_at, mve_pred16_t live) {
+  EightSums sums = {vdupq_n_s32(0), vdupq_n_s32(0)};
+#pragma GCC unroll 1
+  for (int32_t r = 0; r < grid.rows; ++r) {
+#pragma GCC unroll 1
+    for (int32_t done = 0; done < grid.columns; done += kNarrowTaps) {
+      const int32_t left = grid.columns - done;
+      const TapGrid part = {1, left < kNarrowTaps ? left : static_cast<int32_t>(kNarrowTaps), grid.step};
+      const int16x8_t narrow = sum_narrow(part, [&](int32_t) { return row_at(r) + done * grid.step; }, live);
+      sums.even = vaddq_s32(sums.even, vmovlbq_s16(narrow));
+      sums.odd = vaddq_s32(sums.odd, vmovltq_s16(narrow));
+    }
+  }
+  return sums;
 }
 
-inline int32x4_t codes_of(int32x4_t sum, const AverageScale& s, int32_t offset, Range range) {
-  const int32x4_t codes = vaddq_n_s32(means_of(sum, s), offset);
-  return vminq_s32(vmaxq_s32(codes, vdupq_n_s32(range.min)), vdupq_n_s32(range.max));
-}
-
-/// Stores eight codes given as even and odd lanes.
-inline void store_codes(int8_t* out, int32x4_t even, int32x4_t odd, mve_pred16_t live) {
-  vstrbq_p_s16(out, vmovntq_s32(vmovnbq_s32(vdupq_n_s16(0), even), odd), live);
+/// Codes of `count` neighbouring channels; row_at(r) is where the first one's r-th row of taps begins.
+template <class RowAt>
+inline void mean_of_channels(const TapGrid& grid, RowAt row_at, const MeanCodes& codes, int8_t* out, int32_t count) {
+  const bool is_narrow = grid.rows * grid.columns <= kNarrowTaps;
+#pragma GCC unroll 1
+  for (int32_t c = 0; c < count; c += 8) {
+    const auto row = [&](int32_t r) { return row_at(r) + c; };
+    const mve_pred16_t live = vctp16q(static_cast<uint32_t>(count - c));
+    EightSums sums;
+    if (is_narrow) {
+      const int16x8_t narrow = count - c >= 8 ? sum_narrow(grid, row) : sum_narrow(grid, row, live);
+      sums = {vmovlbq_s16(narrow), vmovltq_s16(narrow)};
+    } else {
+      sums = sum_wide(grid, row, live);
+    }
+    vstrbq_p_s16(out + c, codes.of(sums.even, sums.odd), live);
+  }
 }
 
 }  // namespace rush

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight channels at a time, the last ones predicated.
+// Eight channels at a time, the last ones predicated. A window as wide as a whole map is one row of taps.
 #include "average_mve.h"
 #include "avg_pool2d.h"
 
 namespace rush {
 namespace {
 
+/// Whether the window's rows are one run of pixels.
+inline bool is_dense(const PoolWindow<int8_t>& window) {
+  const PoolMap& map = *window.map;
+  return window.grid.columns == map.columns.in && (map.rows.dilation | map.columns.dilation) == 1 &&
+         map.in.reciprocal == 0 && map.in.row_bytes == static_cast<uint32_t>(map.columns.in) * map.channels;
+}
+
 [[gnu::noinline]] void average_pixel(const AvgPool2dParams& p, const void* scales, const PoolWindow<int8_t>& window,
                                      int8_t* out) {
-  const AverageScale& scale = scale_of(p, window, scales);
-  const int32_t zero_points = zero_points_of(p, window.grid);
-  for (int32_t c = 0; c < p.map.channels; c += 8) {
-    const mve_pred16_t live = vctp16q(static_cast<uint32_t>(p.map.channels - c));
-    const EightSums sums = sum_taps8(window.grid, [&](int32_t r) { return window.row(r) + c; }, live);
-    const int32x4_t even = codes_of(vsubq_n_s32(sums.even, zero_points), scale, p.offset, p.range);
-    const int32x4_t odd = codes_of(vsubq_n_s32(sums.odd, zero_points), scale, p.offset, p.range);
-    store_codes(out + c, even, odd, live);
-  }
+  const MeanCodes codes = mean_codes(scale_of(p, window, scales), zero_points_of(p, window.grid), p.offset, p.range);
+  TapGrid grid = window.grid;
+  if (is_dense(window)) grid = {1, grid.rows * grid.columns, grid.step};
+  mean_of_channels(grid, [&](int32_t r) { return window.row(r); }, codes, out, p.map.channels);
 }
 
 }  // namespace

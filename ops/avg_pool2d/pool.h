@@ -38,6 +38,7 @@ inline int32_t window_begin(const PoolAxis& axis, int32_t i) { return i * axis.s
 /// Not inlined: kernels would keep the state of its loops on their stacks.
 [[gnu::noinline]] inline Taps taps_inside(const PoolAxis& axis, int32_t i) {
   Taps taps = {window_begin(axis, i), axis.kernel};
+  if (taps.first >= 0 && taps.first + (taps.count - 1) * axis.dilation < axis.in) return taps;
   for (; taps.count > 0 && taps.first < 0; --taps.count) taps.first += axis.dilation;
   while (taps.count > 0 && taps.first + (taps.count - 1) * axis.dilation >= axis.in) --taps.count;
   return taps;

@@ -71,7 +71,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef max_pool2d_op = {MaxPool2d::kName, [] { return Op(MaxPool2d{}); }, infer, evaluate, lower};
 
 const HostKernel max_pool2d_s8_host = {
-    .contract = &max_pool2d_s8_contract, .run = max_pool2d_s8_scalar, .packing = {}, .stack_bytes = 208};
+    .contract = &max_pool2d_s8_contract, .run = max_pool2d_s8_scalar, .packing = {}, .stack_bytes = 384};
 const HostKernel max_pool2d_f32_host = {
     .contract = &max_pool2d_f32_contract, .run = max_pool2d_f32_scalar, .packing = {}, .stack_bytes = 320};
 

@@ -10,12 +10,12 @@ namespace {
 /// in[0] + ... + in[count - 1].
 int32_t sum_run(const int8_t* in, int32_t count) {
   int32_t sum = 0;
-  for (; count > 0; count -= 16) {
-    const mve_pred16_t live = vctp8q(static_cast<uint32_t>(count));
-    sum = vaddvaq_p_s8(sum, vldrbq_z_s8(in, live), live);
+  for (int32_t left = count / 16; left > 0; --left) {
+    sum = vaddvaq_s8(sum, vldrbq_s8(in));
     in += 16;
   }
-  return sum;
+  const mve_pred16_t live = vctp8q(static_cast<uint32_t>(count % 16));
+  return vaddvaq_p_s8(sum, vldrbq_z_s8(in, live), live);
 }
 
 int32_t sum_one(const int8_t* in, const MeanNest& nest) {
@@ -26,16 +26,17 @@ int32_t sum_one(const int8_t* in, const MeanNest& nest) {
   return sum;
 }
 
+/// The reduced axes, as one where they are one run of taps.
+TapGrid dense_grid_of(const MeanNest& nest) {
+  const TapGrid grid = grid_of(nest);
+  const bool is_dense = nest.reduced[0].stride == nest.reduced[1].count * nest.reduced[1].stride;
+  return is_dense ? TapGrid{1, grid.rows * grid.columns, grid.step} : grid;
+}
+
 void mean_channels(const MeanParams& p, const int8_t* in, int8_t* out) {
-  const TapGrid grid = grid_of(p.nest);
-  for (int32_t left = static_cast<int32_t>(p.nest.kept[1].count); left > 0; left -= 8) {
-    const mve_pred16_t live = vctp16q(static_cast<uint32_t>(left));
-    const EightSums sums = sum_taps8(grid, [&](int32_t r) { return in + r * p.nest.reduced[0].stride; }, live);
-    store_codes(out, codes_of(sums.even, p.scale, p.offset, p.range), codes_of(sums.odd, p.scale, p.offset, p.range),
-                live);
-    in += 8;
-    out += 8;
-  }
+  mean_of_channels(
+      dense_grid_of(p.nest), [&](int32_t r) { return in + r * p.nest.reduced[0].stride; },
+      mean_codes(p.scale, 0, p.offset, p.range), out, static_cast<int32_t>(p.nest.kept[1].count));
 }
 
 void mean_row(const MeanParams& p, const int8_t* in, int8_t* out) {

@@ -145,7 +145,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef mean_op = {Mean::kName, [] { return Op(Mean{}); }, infer, evaluate, lower};
 
 const HostKernel mean_s8_host = {
-    .contract = &mean_s8_contract, .run = mean_s8_scalar, .packing = {}, .stack_bytes = 160};
+    .contract = &mean_s8_contract, .run = mean_s8_scalar, .packing = {}, .stack_bytes = 256};
 const HostKernel mean_f32_host = {.contract = &mean_f32_contract, .run = mean_f32_scalar, .packing = {}};
 
 }  // namespace rush

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Contiguous rows sixteen bytes a turn; strided ones by gathers of eight bytes with 16-bit offsets, or of four
-// with 32-bit ones where the stride is larger.
+// with 32-bit ones where the stride is larger. Many short rows (a picture's planes that become pixels) are contiguous
+// columns, which are scattered.
 #include <arm_mve.h>
 
 #include "permute.h"
@@ -34,12 +35,28 @@ void gather_row_far(uint8_t* out, const uint8_t* in, uint32_t count, uint32_t st
   }
 }
 
+enum { kShortRow = 16 };  // sixteen rows lie within the reach of 8-bit offsets
+
+void scatter_column(uint8_t* out, const uint8_t* in, const Plane& plane) {
+  const uint8x16_t offsets = vmulq_n_u8(vidupq_n_u8(0, 1), static_cast<uint8_t>(plane.columns));
+  for (uint32_t r = 0; r < plane.rows; r += 16) {
+    const mve_pred16_t live = vctp8q(plane.rows - r);
+    vstrbq_scatter_offset_p_u8(out, offsets, vldrbq_z_u8(in + r, live), live);
+    out += 16 * plane.columns;
+  }
+}
+
 }  // namespace
 
 void permute_8_mve(const void* params, void* const* operands, Band) {
   const PermuteParams& p = *static_cast<const PermuteParams*>(params);
   const Plane plane = plane_of(p);
-  permute_planes<uint8_t>(p, operands, [&plane](uint8_t* out, const uint8_t* in) {
+  const bool is_tall = plane.row_stride == 1 && plane.columns <= kShortRow;
+  permute_planes<uint8_t>(p, operands, [&](uint8_t* out, const uint8_t* in) {
+    if (is_tall) {
+      for (uint32_t c = 0; c < plane.columns; ++c) scatter_column(out + c, in + c * plane.column_stride, plane);
+      return;
+    }
     for (uint32_t r = 0; r < plane.rows; ++r) {
       if (plane.column_stride == 1) {
         copy_row(out, in, plane.columns);
