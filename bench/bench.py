@@ -6,10 +6,10 @@ usage: python bench/bench.py [--against REV] [--check] [--models-only] [MODEL ..
   --check         write nothing; exit with 1 also where a figure is worse than before
   --models-only   no kernel shapes, no host
 
-Prints the models' time, the bars (bench/bars.csv) with met or not met, MAC per cycle of each kernel shape with its share
-of the core's limit (bench/limits.csv), how well the cost model agrees, and how fast the host runs data sets. Keeps the figures in budget.csv,
-bench/kernels.csv, bench/code.csv and bench/history.csv. Exit code 1: a bar is not met, the cost model is off, or the
-host is slow.
+Prints the models' time, the bars (bench/bars.csv) with met or not met, MAC per cycle of each kernel shape with its
+share of the core's limit (bench/limits.csv), how well the cost model agrees, and how fast the host runs data sets.
+Keeps the figures in budget.csv, bench/kernels.csv, bench/code.csv and bench/history.csv. Exit code 1: a bar is not met,
+the cost model is off, or the host is slow.
 
 Flash, RAM and stack come from the linker's map and the linked code, instructions from the emulator, cycles from the
 cycle model (docs/targets.md). Bars of time are held against shared/tools/armcycles where it is beside the repository.

@@ -67,7 +67,7 @@ def main() -> int:
     kept = [line for line in kept if re.match(r'RUSH_COST\("([^"]+)"', line)[1] not in wanted]
     for target, constants in zip(wanted, for_each(fit_core, wanted), strict=True):
         for family, cycles in constants.items():
-            kept.append(f'RUSH_COST("{target}", {family}, {", ".join(f"{c:.4g}" for c in cycles)})')
+            kept.append(f'RUSH_COST("{target}", {family}, {", ".join(f"{c:.4g}" for c in np.trim_zeros(cycles, "b"))})')
     order = list(BOARDS)
     kept.sort(key=lambda line: order.index(re.match(r'RUSH_COST\("([^"]+)"', line)[1]))
     TABLE.write_text(HEAD + "\n".join(kept) + "\n#undef RUSH_COST\n")

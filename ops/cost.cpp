@@ -77,6 +77,33 @@ KernelWork conv2d_work(Isa isa, const void* params) {
                   gathered * segments.count * segments.bytes});
 }
 
+/// Rows of a convolution's walk and their positions: all positions are one row where the maps are as one.
+struct ConvRows {
+  double rows;
+  double positions;
+};
+ConvRows conv_rows(const Conv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const double height = g.out_height, width = g.out_width;
+  const bool pointwise = g.kernel_height * g.kernel_width * g.stride_height * g.stride_width == 1;
+  return pointwise && g.pad_top + g.pad_left + p.gather == 0 ? ConvRows{1, height * width} : ConvRows{height, width};
+}
+
+/// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks
+/// gathered.
+KernelWork conv2d_tiles_work(const void* params) {
+  const auto& p = as<Conv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const ConvRows walk = conv_rows(p);
+  const ConvSegments segments = conv2d_segments(p);
+  const double pairs = walk.rows * ceil_div(walk.positions, 2), blocks = pairs * channel_blocks(p.out_channels);
+  const double windows = p.gather != 0 ? static_cast<double>(g.out_height) * g.out_width : border_windows(g);
+  const double row_bytes = static_cast<double>(g.kernel_width) * p.in_channels;
+  return work_of({walk.rows, pairs, blocks, blocks * segments.count,
+                  blocks * segments.count * ceil_div(segments.bytes, 16), windows * g.kernel_height,
+                  windows * g.kernel_height * ceil_div(row_bytes, 16)});
+}
+
 /// Rows; positions; blocks of channels; taps of blocks; taps of blocks on the border.
 KernelWork depthwise_work(Isa isa, const void* params) {
   const auto& p = as<DepthwiseConv2dParams>(params);
@@ -115,6 +142,14 @@ KernelWork linear_work(Isa isa, const void* params) {
   const double positions = static_cast<double>(p.rows) * p.positions;
   const double blocks = positions * ceil_div(p.out_features, 4);
   return work_of({positions, blocks, blocks * ceil_div(p.in_features, lanes(isa))});
+}
+
+/// Positions; blocks of eight outputs; chunks of products; chunks copied.
+KernelWork linear_tiles_work(const void* params) {
+  const auto& p = as<LinearParams>(params);
+  const double positions = static_cast<double>(p.rows) * p.positions, chunks = ceil_div(p.in_features, 16);
+  const double blocks = positions * ceil_div(p.out_features, 8);
+  return work_of({positions, blocks, blocks * chunks, p.in_features % 16 == 0 ? 0 : positions * chunks});
 }
 
 KernelWork conv2d_f32_work(Isa, const void* params) {
@@ -224,6 +259,8 @@ const Constants* find_constants(std::string_view target, std::string_view family
 }  // namespace
 
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
+  if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
+  if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d")) return depthwise_work(isa, params);
   if (family == "depthwise_patch_s8") return depthwise_patch_work(params);

@@ -41,7 +41,7 @@ TEST(Cost, CountsAConvolution) {
                 .pad_left = 1};
   p.in_pixel = p.in_channels = 4;
   p.out_pixel = p.out_channels = 6;
-  const KernelWork expected = {1, 5, 35, 70, 210, 630, 20 * 36};
+  const KernelWork expected = {1, 5, 35, 70, 210, 630, 20 * 36, 0};
   EXPECT_EQ(kernel_work(Isa::kDsp, "conv2d_s8", &p), expected);
 }
 
