@@ -38,7 +38,8 @@ def least_squares(a: np.ndarray, b: np.ndarray, sweeps: int = 20000) -> np.ndarr
                 x[i] = max(0.0, x[i] + target[i] - gram[i] @ x)
         if np.abs(x - before).max() < 1e-12 * max(1.0, np.abs(x).max()):
             break
-    return np.where(np.isfinite(scale), x / scale, 0)
+    x = np.where(np.isfinite(scale), x / scale, 0)
+    return np.where(x < 1e-6, 0, x)
 
 
 def fit_core(target: str) -> dict[str, np.ndarray]:
