@@ -43,20 +43,20 @@ def least_squares(a: np.ndarray, b: np.ndarray, sweeps: int = 20000) -> np.ndarr
 
 
 def fit_core(target: str) -> dict[str, np.ndarray]:
-    """Constants by family."""
+    """Constants by row of the table."""
     samples: dict[str, list] = {}
     for shape in measure_kernels(target)["shapes"]:
-        families = {step["family"] for step in shape["steps"]}
-        if len(families) != 1:
+        rows = {step["row"] for step in shape["steps"]}
+        if len(rows) != 1:
             continue
         work = np.sum([step["work"] for step in shape["steps"]], axis=0)
-        samples.setdefault(families.pop(), []).append((work, shape["cycles"]))
+        samples.setdefault(rows.pop(), []).append((work, shape["cycles"]))
     constants = {}
-    for family, rows in samples.items():
-        work, cycles = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
-        constants[family] = least_squares(work / cycles[:, None], np.ones(len(cycles)))
-        errors = work @ constants[family] / cycles - 1
-        print(f"{target:<14} {family:<22} {len(rows):3} shapes, median error {np.median(np.abs(errors)) * 100:5.1f} %")
+    for row, measured in samples.items():
+        work, cycles = np.array([m[0] for m in measured]), np.array([m[1] for m in measured])
+        constants[row] = least_squares(work / cycles[:, None], np.ones(len(cycles)))
+        errors = work @ constants[row] / cycles - 1
+        print(f"{target:<14} {row:<24} {len(measured):3} shapes, median error {np.median(np.abs(errors)) * 100:5.1f} %")
     return constants
 
 
@@ -67,8 +67,8 @@ def main() -> int:
     kept = [line for line in TABLE.read_text().splitlines() if line.startswith("RUSH_COST(")]
     kept = [line for line in kept if re.match(r'RUSH_COST\("([^"]+)"', line)[1] not in wanted]
     for target, constants in zip(wanted, for_each(fit_core, wanted), strict=True):
-        for family, cycles in constants.items():
-            kept.append(f'RUSH_COST("{target}", {family}, {", ".join(f"{c:.4g}" for c in np.trim_zeros(cycles, "b"))})')
+        for row, cycles in constants.items():
+            kept.append(f'RUSH_COST("{target}", {row}, {", ".join(f"{c:.4g}" for c in np.trim_zeros(cycles, "b"))})')
     order = list(BOARDS)
     kept.sort(key=lambda line: order.index(re.match(r'RUSH_COST\("([^"]+)"', line)[1]))
     TABLE.write_text(HEAD + "\n".join(kept) + "\n#undef RUSH_COST\n")

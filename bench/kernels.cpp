@@ -361,7 +361,7 @@ Prepared prepare(const Graph& graph, const Target& target) {
 
 Json step_json(const ProgramStep& step, const Target& target) {
   const KernelWork work = kernel_work(target.isa, step.family->name, step.params.data());
-  return {{"family", step.family->name}, {"work", work}};
+  return {{"row", cost_row(target.isa, step.family->name, step.params.data())}, {"work", work}};
 }
 
 Json shape_json(const KernelShape& shape, const Prepared& prepared, const firmware::Profile& profile,

@@ -77,6 +77,30 @@ KernelWork conv2d_work(Isa isa, const void* params) {
                   gathered * segments.count * segments.bytes});
 }
 
+/// The portable kernel takes outputs in eights, then the rest one way or another. Rows; positions; eights; their
+/// products; other outputs; their products; bytes gathered.
+KernelWork conv2d_eights_work(const void* params) {
+  const auto& p = as<Conv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const double positions = static_cast<double>(g.out_height) * g.out_width;
+  const double eights = positions * (p.out_channels / 8), others = positions * (p.out_channels % 8);
+  const double window = static_cast<double>(g.kernel_height) * g.kernel_width * p.in_channels;
+  const double gathered = p.gather != 0 ? positions : border_windows(g);
+  return work_of({static_cast<double>(g.out_height), positions, eights, eights * window, others, others * window,
+                  gathered * window});
+}
+
+/// Two positions at a time. Rows; pairs of positions; inputs made words; eights of outputs; their products; rows of
+/// windows on the border.
+KernelWork conv2d_two_positions_work(const void* params) {
+  const auto& p = as<Conv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const double pairs = g.out_height * ceil_div(g.out_width, 2), eights = pairs * (p.out_channels / 8);
+  const double window = static_cast<double>(g.kernel_height) * g.kernel_width * p.in_channels;
+  return work_of({static_cast<double>(g.out_height), pairs, pairs * window, pairs * g.kernel_height, eights,
+                  eights * window, border_windows(g) * g.kernel_height});
+}
+
 /// Rows of a convolution's walk and their positions: all positions are one row where the maps are as one.
 struct ConvRows {
   double rows;
@@ -142,6 +166,14 @@ KernelWork linear_work(Isa isa, const void* params) {
   const double positions = static_cast<double>(p.rows) * p.positions;
   const double blocks = positions * ceil_div(p.out_features, 4);
   return work_of({positions, blocks, blocks * ceil_div(p.in_features, lanes(isa))});
+}
+
+/// As conv2d_eights_work. Positions; eights; their products; other outputs; their products.
+KernelWork linear_eights_work(const void* params) {
+  const auto& p = as<LinearParams>(params);
+  const double positions = static_cast<double>(p.rows) * p.positions, inputs = p.in_features;
+  const double eights = positions * (p.out_features / 8), others = positions * (p.out_features % 8);
+  return work_of({positions, eights, eights * inputs, others, others * inputs});
 }
 
 /// Positions; blocks of eight outputs; chunks of products; chunks copied.
@@ -235,12 +267,12 @@ KernelWork bytes_work(std::string_view family, const void* params) {
 /// One measured row of the table.
 struct Constants {
   std::string_view target;
-  std::string_view family;
+  std::string_view row;
   std::array<double, kCostTerms> cycles;
 };
 
 const std::vector<Constants> kConstants = {
-#define RUSH_COST(target, family, ...) {target, #family, {__VA_ARGS__}},
+#define RUSH_COST(target, row, ...) {target, #row, {__VA_ARGS__}},
 #include "ops/cost_constants.def"
 };
 
@@ -250,15 +282,20 @@ std::string_view stand_in(const CostCore& core) {
   return core.isa == Isa::kMve ? "cortex-m55" : core.isa == Isa::kDsp ? "cortex-m4" : "cortex-m0plus";
 }
 
-const Constants* find_constants(std::string_view target, std::string_view family) {
+const Constants* find_constants(std::string_view target, std::string_view row) {
   const auto it =
-      std::ranges::find_if(kConstants, [&](const Constants& c) { return c.target == target && c.family == family; });
+      std::ranges::find_if(kConstants, [&](const Constants& c) { return c.target == target && c.row == row; });
   return it == kConstants.end() ? nullptr : &*it;
 }
 
 }  // namespace
 
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
+  if (isa == Isa::kScalar && family == "conv2d_s8") {
+    const bool pairs = conv2d_takes_pairs(as<Conv2dParams>(params));
+    return pairs ? conv2d_two_positions_work(params) : conv2d_eights_work(params);
+  }
+  if (isa == Isa::kScalar && family == "linear_s8") return linear_eights_work(params);
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
   if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
@@ -286,9 +323,18 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   return bytes_work(family, params);
 }
 
+std::string_view cost_row(Isa isa, std::string_view family, const void* params) {
+  if (isa == Isa::kScalar && family == "conv2d_s8" && conv2d_takes_pairs(as<Conv2dParams>(params)))
+    return "conv2d_s8_two_positions";
+  if (isa == Isa::kScalar && family == "depthwise_conv2d_s8" && as<DepthwiseConv2dParams>(params).channels % 4 == 0)
+    return "depthwise_conv2d_s8_words";
+  return family;
+}
+
 double kernel_cycles(const CostCore& core, std::string_view family, const void* params) {
-  const Constants* constants = find_constants(core.target, family);
-  if (constants == nullptr) constants = find_constants(stand_in(core), family);
+  const std::string_view row = cost_row(core.isa, family, params);
+  const Constants* constants = find_constants(core.target, row);
+  if (constants == nullptr) constants = find_constants(stand_in(core), row);
   const KernelWork work = kernel_work(core.isa, family, params);
   // A family that was never measured: a cycle for each thing that it does.
   if (constants == nullptr) return std::ranges::max(work);

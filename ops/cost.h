@@ -24,6 +24,10 @@ using KernelWork = std::array<double, kCostTerms>;
 /// Families that it does not know are taken by the bytes that they write and read.
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params);
 
+/// The name of the constants that a call's work is multiplied by: the family's, or one of two where its kernel has two
+/// ways of working.
+std::string_view cost_row(Isa isa, std::string_view family, const void* params);
+
 /// Names the core whose cycles are asked for, by its target's name. A core that the table lacks takes the constants of
 /// another one of its class.
 struct CostCore {
