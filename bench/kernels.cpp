@@ -241,8 +241,16 @@ void add_more_convolutions(Shapes& s) {
 
 void add_more(Shapes& s) {
   add_more_convolutions(s);
-  for (const auto& [height, width, channels] :
-       {std::array<int64_t, 3>{7, 7, 32}, {12, 12, 24}, {3, 3, 128}, {10, 17, 5}, {24, 24, 40}, {1, 1, 64}})
+  for (const auto& [height, width, channels] : {std::array<int64_t, 3>{7, 7, 32},
+                                                {12, 12, 24},
+                                                {3, 3, 128},
+                                                {10, 17, 5},
+                                                {24, 24, 40},
+                                                {1, 1, 64},
+                                                {9, 9, 7},
+                                                {12, 5, 1},
+                                                {6, 8, 18},
+                                                {15, 4, 3}})
     s.depthwise({height, width, channels, channels, 3, 3});
   s.depthwise({12, 12, 64, 64, 3, 3, 2});
   s.depthwise({14, 9, 16, 16, 5, 5});
