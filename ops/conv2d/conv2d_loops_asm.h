@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loops for cores with Thumb-1 only, included by the *_scalar_asm.S of every operator that calls them (in COMDAT
- * sections, so that a firmware has one copy). Why assembly: the sums of eight outputs fit in the registers if six of
- * them lie in r8 to lr, where ADD reaches them and compilers do not keep them; a sum's way to its code needs all eight
- * low registers and nothing else. Against their twins in C++ (GCC 12, Cortex-M0+): 3.7 cycles a multiply-accumulate
- * instead of 7.4, 40 cycles a code instead of 62. */
+ * Loops for scalar cores, in Thumb-1, included by the *_scalar_asm.S of every operator that calls them (in COMDAT
+ * sections, so that a firmware has one copy). Why assembly: the sums of a tile fit in the registers if six of them lie
+ * in r8 to lr, where ADD reaches them and compilers do not keep them; a sum's way to its code needs all eight low
+ * registers and nothing else; and ADCS after ASR is a rounding that C++ cannot say. Against their twins in C++ (GCC 12,
+ * Cortex-M0+): DS-CNN takes 14.9 Mcycles instead of 27.7, the autoencoder 1.1 instead of 2.2. */
 /* clang-format off */
 #ifdef RUSH_ASM
 
