@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -86,6 +87,30 @@ std::optional<std::vector<Multiplier>> channel_multipliers(const NodeTypes& type
   return multipliers;
 }
 
+namespace {
+
+/// Codes from the zero point of an accumulator; what is beyond 256 leaves 8 bits whatever the zero point.
+int32_t steps_of(int64_t acc, const Multiplier& m) {
+  return std::clamp(requantize_any(static_cast<int32_t>(acc), m.multiplier, m.shift), -256, 256);
+}
+
+/// A channel with large accumulators that all give one code, as channels do that training has switched off: the same
+/// code from small ones. Kernels can do more with those. `sum` is the channel's, `code` its bias.
+void settle(FoldedChannel& channel, const Accumulator& sum, int64_t code) {
+  constexpr int kShift = 12, kLargestTerms = 8000;
+  const int32_t steps = steps_of(sum.least, channel.multiplier);
+  if (steps != steps_of(sum.largest, channel.multiplier)) return;
+  const int64_t terms = std::max(code - sum.least, sum.largest - code);
+  if (terms > kLargestTerms) return;
+  // acc / 2^(2 + shift) is `steps` and terms / 2^14, which is less than a half.
+  const int64_t bias = int64_t{steps} << (2 + kShift);
+  channel.bias = static_cast<int32_t>(static_cast<uint32_t>(sum.bias - code + bias));
+  channel.multiplier = with_shift({1 << 30, kShift});
+  channel.reach = std::abs(bias) + terms;
+}
+
+}  // namespace
+
 FoldedChannels fold_channels(const NodeTypes& types) {
   const auto multipliers = channel_multipliers(types);
   if (!multipliers) return {{}, std::string(kScaleTooSmall)};
@@ -94,7 +119,10 @@ FoldedChannels fold_channels(const NodeTypes& types) {
     const Accumulator sum = accumulator_of(types, o);
     if (sum.least < INT32_MIN || sum.largest > INT32_MAX)
       return {{}, fmt::format("the sum of output channel {} can leave 32 bits, which has no kernel", o)};
-    folded.channels.push_back({static_cast<int32_t>(static_cast<uint32_t>(sum.bias)), (*multipliers)[o]});
+    FoldedChannel channel = {static_cast<int32_t>(static_cast<uint32_t>(sum.bias)), (*multipliers)[o],
+                             std::max(-sum.least, sum.largest)};
+    if (channel.reach >= int64_t{1} << 22) settle(channel, sum, bias_code(types, o));
+    folded.channels.push_back(channel);
   }
   return folded;
 }

@@ -48,6 +48,7 @@ bool pairs_are_exact(std::span<const int8_t> weights);
 struct FoldedChannel {
   int32_t bias = 0;
   Multiplier multiplier{};
+  int64_t reach = 0;  ///< the largest magnitude of an accumulator
 };
 
 struct FoldedChannels {
