@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Four channels at a time: SXTB16 makes halfwords of a word of inputs and of weights, SMLABB and SMLATT multiply them
-// lane by lane.
+// lane by lane. Windows inside the map are read without looking where each tap lies.
 #include <arm_acle.h>
 
 #include "../conv2d/conv2d_dot_dsp.h"
@@ -12,51 +12,153 @@
 namespace rush {
 namespace {
 
-struct DspDepthwise {
-  enum : uint32_t { kWidest = 4 };
+/// Taps of a window inside the map: `rows` rows of `taps` each.
+struct InnerWindow {
+  uint32_t rows;
+  uint32_t taps;
+  uint32_t step;  ///< between taps
+  RowCursor at;   ///< the first row
+};
 
-  static void dot_four(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
-    const ConvGeometry& g = p.geometry;
-    const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
-    int32_t a = 0, b = 0, c = 0, d = 0;
-    RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
-      TapCursor at = window_row(p, *tile, i);
-      RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left) {
-        const BytePairs x = load_pairs(at.channels(tile->in, tile->outside)), v = load_pairs(w);
-        a = __smlabb(x.even, v.even, a);
-        b = __smlabb(x.odd, v.odd, b);
-        c = __smlatt(x.even, v.even, c);
-        d = __smlatt(x.odd, v.odd, d);
-        w += 4;
-        at.offset += step;
-        at.column += g.dilation_width;
-      }
-    }
-    tile->sums[0] = a;
-    tile->sums[1] = b;
-    tile->sums[2] = c;
-    tile->sums[3] = d;
+struct FourSums {
+  int32_t a, b, c, d;
+
+  void add(const BytePairs& p, const BytePairs& v) {
+    a = __smlabb(p.even, v.even, a);
+    b = __smlabb(p.odd, v.odd, b);
+    c = __smlatt(p.even, v.even, c);
+    d = __smlatt(p.odd, v.odd, d);
   }
 
-  static __attribute__((noinline)) const int8_t* dot(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile,
-                                                     const int8_t* w) {
-    if (tile->width == 4) {
-      dot_four(p, tile, w);
-    } else {
-      RUSH_ROLLED for (uint32_t lane = 0; lane < tile->width; ++lane) tile->sums[lane] = dot_lane(p, *tile, w, lane);
-    }
-    return w + static_cast<uint32_t>(p.geometry.kernel_height) * p.geometry.kernel_width * tile->width;
-  }
-
-  static void store(const ChannelBlock& block, const OutputCodes& codes, BlockSums* sums, uint32_t count) {
-    store_codes(block, codes, sums, count);
+  void store(int32_t* to) const {
+    to[0] = a;
+    to[1] = b;
+    to[2] = c;
+    to[3] = d;
   }
 };
+
+/// All taps lie in the map; `x` are the four channels of its first pixel.
+__attribute__((noinline)) void dot_inside(const InnerWindow& window, const int8_t* x, const int8_t* w, int32_t* sums) {
+  FourSums four = {0, 0, 0, 0};
+  RowCursor rows = window.at;
+  const uint32_t step = window.step;
+  RUSH_ROLLED for (uint32_t i = window.rows; i != 0; --i) {
+    const int8_t* tap = x + rows.offset;
+    RUSH_ROLLED for (const int8_t* const end = w + 4 * window.taps; w != end; w += 4) {
+      four.add(load_pairs(tap), load_pairs(w));
+      tap += step;
+    }
+    rows.next();
+  }
+  four.store(sums);
+}
+
+/// Any window.
+__attribute__((noinline)) void dot_border(const DepthwiseConv2dParams& p, DepthwiseTile<4>* tile, const int8_t* w) {
+  const ConvGeometry& g = p.geometry;
+  const uint32_t step = static_cast<uint32_t>(g.dilation_width) * p.channels;
+  FourSums four = {0, 0, 0, 0};
+  RUSH_ROLLED for (uint32_t i = 0; i < g.kernel_height; ++i) {
+    TapCursor at = window_row(p, *tile, i);
+    RUSH_ROLLED for (uint32_t left = g.kernel_width; left != 0; --left, w += 4) {
+      four.add(load_pairs(at.channels(tile->in, tile->outside)), load_pairs(w));
+      at.offset += step;
+      at.column += g.dilation_width;
+    }
+  }
+  four.store(tile->sums);
+}
+
+/// What all windows have in common.
+struct DspDepthwise {
+  const DepthwiseConv2dParams* params;
+  InnerWindow window;
+  bool is_inside;  ///< the window at hand; then `window.at` is its first row
+  bool is_plain;   ///< all codes from -128 to 127, no left shift
+};
+
+/// A code from -128 to 127 without a left shift; `rounding` is twice the zero point plus 1.
+inline int8_t plain_code(int32_t sum, int32_t bias, int32_t scale, int32_t rounding) {
+  const int32_t acc = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(bias));
+  const int32_t scaled = multiply_high(acc, scale) >> (~scale & 31);
+  return static_cast<int8_t>(__ssat((scaled + rounding) >> 1, 8));
+}
+
+/// The codes of a tile's channels; moves sums->out behind them.
+void store_tile(const DspDepthwise& walk, const DepthwiseTile<4>& tile, const ChannelBlock& block, BlockSums* sums) {
+  const OutputCodes& codes = walk.params->codes;
+  if (walk.is_plain && tile.width == 4) {
+    const int32_t rounding = 2 * codes.zero_point + 1;
+    int8_t* const out = sums->out;
+    const uint32_t stride = sums->stride;
+    out[0] = plain_code(tile.sums[0], block.bias[0], block.scale[0], rounding);
+    out[stride] = plain_code(tile.sums[1], block.bias[1], block.scale[1], rounding);
+    out[2 * stride] = plain_code(tile.sums[2], block.bias[2], block.scale[2], rounding);
+    out[3 * stride] = plain_code(tile.sums[3], block.bias[3], block.scale[3], rounding);
+    sums->out = out + 4 * stride;
+    return;
+  }
+  memcpy(sums->sum, tile.sums, sizeof tile.sums);
+  store_codes(block, codes, sums, tile.width);
+}
+
+/// All outputs of a pixel.
+void walk_pixel(const DspDepthwise& walk, void* const* operands, int8_t* out, DepthwiseTile<4>* tile) {
+  const DepthwiseConv2dParams& p = *walk.params;
+  const int8_t* w = static_cast<const int8_t*>(operands[2]);
+  const ChannelBlock* block = static_cast<const ChannelBlock*>(operands[3]);
+  const uint32_t taps = static_cast<uint32_t>(p.geometry.kernel_height) * p.geometry.kernel_width;
+  BlockSums sums;
+  sums.stride = p.multiplier;
+  RUSH_ROLLED for (uint32_t m = 0; m < p.multiplier; ++m) {
+    tile->in = static_cast<const int8_t*>(operands[0]);
+    sums.out = out + m;
+    RUSH_ROLLED for (uint32_t left = p.channels; left != 0; left -= tile->width) {
+      tile->width = left < 4 ? left : 4;
+      if (tile->width != 4) {
+        RUSH_ROLLED for (uint32_t lane = 0; lane < tile->width; ++lane) tile->sums[lane] = dot_lane(p, *tile, w, lane);
+      } else if (walk.is_inside) {
+        dot_inside(walk.window, tile->in + tile->x * p.channels, w, tile->sums);
+      } else {
+        dot_border(p, tile, w);
+      }
+      store_tile(walk, *tile, *block++, &sums);
+      tile->in += tile->width;
+      w += taps * tile->width;
+    }
+  }
+}
 
 }  // namespace
 
 void depthwise_conv2d_s8_dsp(const void* params, void* const* operands, Band band) {
-  walk_depthwise<DspDepthwise>(*static_cast<const DepthwiseConv2dParams*>(params), operands, band);
+  const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
+  const ConvGeometry& g = p.geometry;
+  const int32_t height = (g.kernel_height - 1) * g.dilation_height, width = (g.kernel_width - 1) * g.dilation_width;
+  DspDepthwise walk = {
+      &p,
+      {g.kernel_height, g.kernel_width, static_cast<uint32_t>(g.dilation_width) * p.channels, {0, 0, 0}},
+      false,
+      p.codes.min == -128 && p.codes.max == 127 && p.codes.left_shift == 0};
+  // A column's taps are as good as a row's.
+  if (g.kernel_width == 1 && g.in.reciprocal == 0)
+    walk.window = {1, g.kernel_height, g.dilation_height * g.in.row_bytes, {0, 0, 0}};
+  DepthwiseTile<4> tile;
+  memset(tile.outside, p.zero_point, sizeof tile.outside);
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    int8_t* out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
+    tile.y = y * g.stride_height - g.pad_top;
+    tile.x = -static_cast<int32_t>(g.pad_left);
+    const bool rows_inside = tile.y >= 0 && tile.y + height < g.in_height;
+    if (rows_inside) walk.window.at = window_rows(g, static_cast<uint32_t>(tile.y));
+    RUSH_ROLLED for (uint32_t left = g.out_width; left != 0; --left) {
+      walk.is_inside = rows_inside && tile.x >= 0 && tile.x + width < g.in_width;
+      walk_pixel(walk, operands, out, &tile);
+      out += static_cast<uint32_t>(p.channels) * p.multiplier;
+      tile.x += g.stride_width;
+    }
+  }
 }
 
 }  // namespace rush
