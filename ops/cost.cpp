@@ -299,7 +299,7 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
   if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
-  if (family.starts_with("depthwise_conv2d")) return depthwise_work(isa, params);
+  if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8") return depthwise_work(isa, params);
   if (family == "depthwise_patch_s8") return depthwise_patch_work(params);
   if (family == "depthwise_column_s8") return depthwise_column_work(params);
   if (family == "linear_s8" || family == "linear_tiles_s8") return linear_work(isa, params);

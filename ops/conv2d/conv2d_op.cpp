@@ -12,6 +12,7 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_packing.h"
+#include "ops/conv2d/conv2d_pairs_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
 #include "ops/conv2d/conv2d_tiles.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d_op.h"
@@ -171,24 +172,37 @@ Conv2dParams conv2d_params(const NodeTypes& types, const ConvKernel& kernel, con
           .reserved = 0};
 }
 
+/// The kernel of each step and its parameters.
+struct ConvCall {
+  const KernelFamily& family;
+  std::vector<uint8_t> params;
+};
+
+ConvCall conv_call(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
+  const ConvKernel kernel = choose_kernel(types, lowering, folded);
+  const Conv2dParams params = conv2d_params(types, kernel, folded);
+  if (lowering.isa() != Isa::kDsp) return {kernel.family, params_bytes(params)};
+  return {*find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(params, folded))};
+}
+
 /// Weights and channels of one group.
 struct GroupOperands {
   BufferId weights;
   BufferId channels;
 };
 
-std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const KernelFamily& family,
-                                       const Conv2dParams& params, const FoldedChannels& folded) {
+std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const ConvCall& call,
+                                       const FoldedChannels& folded) {
   const ConvShape s = conv_shape(types);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
-  const auto group_bytes = static_cast<size_t>(s.group_out * s.window());
+  const auto group_bytes = static_cast<size_t>(s.group_out * s.window()), outputs = static_cast<size_t>(s.group_out);
   std::vector<GroupOperands> groups;
   for (size_t g = 0; g < static_cast<size_t>(s.groups); ++g) {
     std::vector<uint8_t> channels;
-    append_channel_blocks(folded, {g * params.out_channels, 1, params.out_channels}, channels);
-    groups.push_back(
-        {lowering.packed(types.node.name + ".weight", family, &params, {weight.raw() + g * group_bytes, group_bytes}),
-         lowering.constant(types.node.name + ".channels", channels, 4)});
+    append_channel_blocks(folded, {g * outputs, 1, outputs}, channels);
+    groups.push_back({lowering.packed(types.node.name + ".weight", call.family, call.params.data(),
+                                      {weight.raw() + g * group_bytes, group_bytes}),
+                      lowering.constant(types.node.name + ".channels", channels, 4)});
   }
   return groups;
 }
@@ -200,17 +214,17 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const FoldedChannels folded = fold_channels(types);
   if (!folded.why_not.empty()) return folded.why_not;
   if (s.groups > 1 && s.group_in == 1) return lower_depthwise_conv2d(types, lowering, folded);
-  const ConvKernel kernel = choose_kernel(types, lowering, folded);
-  const Conv2dParams params = conv2d_params(types, kernel, folded);
-  const std::vector<GroupOperands> groups = pack_groups(types, lowering, kernel.family, params, folded);
+  const ConvCall call = conv_call(types, lowering, folded);
+  const std::vector<GroupOperands> groups = pack_groups(types, lowering, call, folded);
   Extents extents{};
-  internal_check(kernel.family.host->contract->extents(&params, &extents), "conv2d: parameters that extents() refuses");
+  internal_check(call.family.host->contract->extents(call.params.data(), &extents),
+                 "conv2d: parameters that extents() refuses");
   const BufferId scratch = lowering.scratch(types.node.name + ".window", extents.bytes[4], 4);
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t g = 0; g < s.groups; ++g) {
       ProgramStep step = image_step(types, lowering, s, {n, 1});
-      step.family = &kernel.family;
-      step.params = params_bytes(params);
+      step.family = &call.family;
+      step.params = call.params;
       step.operands[0].offset += static_cast<uint32_t>(g * s.group_in);
       step.operands[1].offset += static_cast<uint32_t>(g * s.group_out);
       const GroupOperands& group = groups[static_cast<size_t>(g)];

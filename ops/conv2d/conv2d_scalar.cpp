@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "conv2d.h"
+#include "conv2d_pairs.h"
 #include "conv2d_pairs_scalar.h"
 #include "conv2d_walk.h"
 
@@ -161,6 +162,13 @@ void conv2d_s8_scalar(const void* params, void* const* operands, Band band) {
   } else {
     conv2d_windows(p, operands, band);
   }
+}
+
+void conv2d_pairs_s8_scalar(const void* params, void* const* operands, Band band) {
+  Conv2dParams conv = static_cast<const Conv2dPairsParams*>(params)->conv;
+  // A damaged image may ask for a way that takes other scratch.
+  conv.gather = conv.gather != 0;
+  conv2d_s8_scalar(&conv, operands, band);
 }
 
 void conv2d_f32_scalar(const void* params, void* const* operands, Band band) {

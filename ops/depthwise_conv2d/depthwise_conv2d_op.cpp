@@ -7,6 +7,7 @@
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d.h"
+#include "ops/depthwise_conv2d/depthwise_rows.h"
 
 namespace rush {
 namespace {
@@ -63,6 +64,15 @@ bool turns(const ConvShape& s) {
   return s.rows.in == 1 && s.rows.out == 1 && s.rows.kernel == 1 && s.rows.pad == 0 && s.columns.in > 1;
 }
 
+/// Whether depthwise_rows_s8 takes the layer.
+bool fits_rows(const DepthwiseConv2dParams& p, const FoldedChannels& folded) {
+  const ConvGeometry& g = p.geometry;
+  const auto is_plain = [](const FoldedChannel& c) { return c.multiplier.shift >= 1 && c.multiplier.shift <= 22; };
+  return g.kernel_height == 3 && g.kernel_width == 3 && g.dilation_height == 1 && g.dilation_width == 1 &&
+         g.stride_height == g.stride_width && g.stride_width <= 2 && p.codes.min == -128 && p.codes.max == 127 &&
+         std::ranges::all_of(folded.channels, is_plain);
+}
+
 /// Patches do 3 to 4 times as many products a cycle, at 16 bytes of weights a channel.
 Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
   const ConvShape s = conv_shape(types);
@@ -74,6 +84,7 @@ Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
     if (family == "depthwise_column_s8") return {turned, params, find_kernel_family(family)};
   }
   const DepthwiseConv2dParams params = params_for(types, s, folded);
+  if (isa == Isa::kDsp && fits_rows(params, folded)) return {s, params, find_kernel_family("depthwise_rows_s8")};
   const std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
   return {s, params, find_kernel_family(family.empty() ? "depthwise_conv2d_s8" : family)};
 }

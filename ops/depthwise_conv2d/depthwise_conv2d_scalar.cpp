@@ -5,6 +5,7 @@
 #include "depthwise_conv2d.h"
 #include "depthwise_conv2d_lane.h"
 #include "depthwise_conv2d_walk.h"
+#include "depthwise_rows.h"
 
 namespace rush {
 namespace {
@@ -187,6 +188,10 @@ __attribute__((noinline)) void depthwise_in_bytes(const DepthwiseConv2dParams& p
 void depthwise_conv2d_s8_scalar(const void* params, void* const* operands, Band band) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
   if (!depthwise_in_words(p, operands, band)) depthwise_in_bytes(p, operands, band);
+}
+
+void depthwise_rows_s8_scalar(const void* params, void* const* operands, Band band) {
+  depthwise_conv2d_s8_scalar(&static_cast<const DepthwiseRowsParams*>(params)->depthwise, operands, band);
 }
 
 }  // namespace rush

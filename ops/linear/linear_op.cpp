@@ -9,6 +9,7 @@
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/conv2d/conv2d_packing.h"
+#include "ops/conv2d/conv2d_pairs_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
 #include "ops/linear/linear.h"
 #include "ops/linear/linear_tiles.h"
@@ -169,11 +170,14 @@ struct LinearKernel {
   std::vector<uint8_t> params;
 };
 
-LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const LinearParams& p) {
-  constexpr uint32_t kLittle = 1 << 14;
+LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const LinearParams& p,
+                           const FoldedChannels& folded) {
+  constexpr uint32_t kLittle = 1 << 14, kMostPaired = 1 << 13;  // pairs take scratch
   const LinearKernel plain = {"linear_s8", params_bytes(p)};
-  if (lowering.isa() != Isa::kMve) return plain;
   const auto zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]);
+  if (lowering.isa() == Isa::kDsp && p.in_features <= kMostPaired && p.out_features <= UINT16_MAX)
+    return {"conv2d_pairs_s8", params_bytes(pairs_params(convolution_params(p, zero_point), folded))};
+  if (lowering.isa() != Isa::kMve) return plain;
   const std::vector<uint8_t> convolution = params_bytes(convolution_params(p, zero_point));
   const bool no_code = fits_convolution(p) && has_convolution(lowering.graph());
   // The tiles of Helium shift no accumulator left, and are more code.
@@ -191,7 +195,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const Linear& linear = *types.node.as<Linear>();
   auto params = linear_params<LinearParams>(types, 1);
   params.codes = output_codes(types.output(), folded, linear.min, linear.max);
-  const LinearKernel kernel = choose_kernel(types, lowering, params);
+  const LinearKernel kernel = choose_kernel(types, lowering, params, folded);
   ProgramStep step = linear_step(types, lowering, params);
   step.family = find_kernel_family(kernel.family);
   step.params = kernel.params;

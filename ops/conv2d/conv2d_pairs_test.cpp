@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What conv2d_pairs_s8 does differently from conv2d_s8, whose tests run it too.
+#include "ops/conv2d/conv2d_pairs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ops/conv2d/conv2d_op.h"
+#include "ops/op_def.h"
+#include "tests/support/contract_check.h"
+#include "tests/support/one_node.h"
+#include "tests/support/op_check.h"
+
+namespace rush {
+namespace {
+
+using testing::ElementsAre;
+
+Quant symmetric(size_t channels) {
+  Quant quant;
+  quant.scale.assign(channels, 0.01);
+  quant.zero_point.assign(channels, 0);
+  quant.axis = 0;
+  return quant;
+}
+
+/// A convolution without padding whose weight i is weight(i), with outputs of some ten steps.
+template <class F>
+Graph pairs_graph(const Shape& x, const Shape& weights, F weight) {
+  GraphBuilder b(5);
+  const TensorId in = b.input({DType::kInt8, x, per_tensor(0.05, -128)});
+  HostTensor data(DType::kInt8, weights);
+  for (int64_t i = 0; i < data.size(); ++i) data.as<int8_t>()[i] = static_cast<int8_t>(weight(i));
+  const double steps = 0.05 * 0.01 * 128 * static_cast<double>(data.size() / weights[0]);
+  const TensorId w = b.constant(std::move(data), symmetric(static_cast<size_t>(weights[0])));
+  b.output(b.node(Conv2d{.layout = "nhwc"}, {in, w}, per_tensor(steps, 3)));
+  return b.graph();
+}
+
+Conv2dPairsParams params_of(const Graph& graph) {
+  const Program program = lower_graph(graph, Isa::kDsp, "cortex-m4");
+  EXPECT_EQ(program.steps.at(0).family->name, "conv2d_pairs_s8");
+  Conv2dPairsParams params{};
+  std::copy_n(program.steps[0].params.begin(), sizeof params, reinterpret_cast<uint8_t*>(&params));
+  return params;
+}
+
+TEST(Conv2dPairs, AnyTwoWeightsShareAHalfword) {
+  const auto check = [](const std::string& name, auto weight) {
+    check_op(pairs_graph({1, 3, 3, 7}, {7, 2, 2, 7}, weight), name, 9);
+  };
+  check("pairs_least", [](int64_t) { return -128; });
+  check("pairs_largest", [](int64_t) { return 127; });
+  check("pairs_ends", [](int64_t i) { return i / 28 % 2 == 0 ? -128 : 127; });
+  check("pairs_other_ends", [](int64_t i) { return i / 28 % 2 == 0 ? 127 : -128; });
+  check("pairs_all", [](int64_t i) { return i * 3 % 256 - 128; });
+}
+
+TEST(Conv2dPairs, TwoOutputsShareAHalfwordWhereTheirSumsAreSmall) {
+  // 259 * 255 * 127 is just below 2^23.
+  for (const int64_t inputs : {259, 260}) {
+    const Graph graph =
+        pairs_graph({1, 1, 3, inputs}, {5, 1, 1, inputs}, [](int64_t i) { return i % 2 == 0 ? 127 : 126; });
+    const Graph full = pairs_graph({1, 1, 3, inputs}, {5, 1, 1, inputs}, [](int64_t) { return 127; });
+    EXPECT_EQ(params_of(graph).block, 4);
+    EXPECT_EQ(params_of(full).block, inputs == 259 ? 4 : 2);
+    check_op(full, "pairs_large_sums", 10);
+  }
+}
+
+TEST(Conv2dPairs, WindowsThatFillTheScratchAreTakenOneByOne) {
+  const Graph graph = pairs_graph({1, 3, 4, 461}, {3, 3, 3, 461}, [](int64_t i) { return i * 7 % 255 - 127; });
+  EXPECT_EQ(params_of(graph).positions, 1);
+  check_op(graph, "pairs_one_by_one", 11);
+}
+
+Conv2dPairsParams small_params() {
+  Conv2dPairsParams params{};
+  params.conv = {.geometry = {.in = {12, 4, 0},
+                              .out = {15, 3, 0},
+                              .in_height = 4,
+                              .in_width = 4,
+                              .out_height = 3,
+                              .out_width = 3,
+                              .kernel_height = 2,
+                              .kernel_width = 2,
+                              .stride_height = 1,
+                              .stride_width = 1,
+                              .dilation_height = 1,
+                              .dilation_width = 1,
+                              .pad_top = 0,
+                              .pad_left = 0},
+                 .in_pixel = 3,
+                 .out_pixel = 5,
+                 .in_channels = 3,
+                 .out_channels = 5,
+                 .zero_point = 0,
+                 .gather = 0,
+                 .codes = {0, -128, 127, 0},
+                 .reserved = 0};
+  params.positions = 2;
+  params.block = 4;
+  params.whole_rows = 1;
+  return params;
+}
+
+TEST(Conv2dPairs, ExtentsAreWhatTheKernelTouches) {
+  Conv2dPairsParams params = small_params();
+  Extents extents{};
+  ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
+  // Two rows of three pairs; two blocks; two windows and a row of six bytes.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 96, 64, 64 + 54));
+  EXPECT_EQ(extents.rows, 3u);
+  params.positions = 1;
+  params.block = 2;
+  params.whole_rows = 0;
+  ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
+  // Four pixels of two pairs; four blocks; one window and a pixel.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 256, 64, 64 + 35));
+}
+
+TEST(Conv2dPairs, WhateverExtentsAcceptStaysInside) {
+  check_contract<Conv2dPairsParams>(conv2d_pairs_s8_contract, conv2d_pairs_s8_scalar, small_params(), 51);
+}
+
+}  // namespace
+}  // namespace rush
