@@ -5,7 +5,6 @@
 
 #include "compiler/lower/lower.h"
 #include "ops/conv2d/conv2d.h"
-#include "ops/linear/linear.h"
 #include "ops/op_def.h"
 #include "tests/support/sample_graphs.h"
 
@@ -22,8 +21,8 @@ TEST(Cost, EveryStepTakesTime) {
   }
 }
 
-TEST(Cost, CountsAConvolution) {
-  // 3x3, 4 to 6 channels, on 5x7 with a border of 1: 15 windows lie inside the map.
+/// 3x3, 4 to 6 channels, on 5x7 with a border of 1: 15 windows lie inside the map.
+Conv2dParams small_convolution() {
   Conv2dParams p{};
   p.geometry = {.in = whole_map(28, 5),
                 .out = whole_map(42, 5),
@@ -41,16 +40,20 @@ TEST(Cost, CountsAConvolution) {
                 .pad_left = 1};
   p.in_pixel = p.in_channels = 4;
   p.out_pixel = p.out_channels = 6;
+  return p;
+}
+
+TEST(Cost, CountsAConvolution) {
+  const Conv2dParams p = small_convolution();
   const KernelWork expected = {1, 5, 35, 70, 210, 630, 20 * 36, 0};
   EXPECT_EQ(kernel_work(Isa::kDsp, "conv2d_s8", &p), expected);
 }
 
 TEST(Cost, CoresOfAClassHaveTheirOwnConstants) {
-  LinearParams p{};
-  p.in = p.out = whole_map(64, 1);
-  p.rows = p.positions = 1;
-  p.in_features = p.out_features = 64;
-  const auto cycles = [&](std::string_view target) { return kernel_cycles({Isa::kDsp, target}, "linear_s8", &p); };
+  const Conv2dParams p = small_convolution();
+  const auto cycles = [&](std::string_view target) {
+    return kernel_cycles({Isa::kDsp, target}, "conv2d_pairs_s8", &p);
+  };
   EXPECT_LT(cycles("cortex-m7"), cycles("cortex-m4"));
   EXPECT_EQ(cycles("cortex-m35p"), cycles("cortex-m33"));
 }
