@@ -48,17 +48,14 @@ std::string path_of(const std::string& name) {
   return {};
 }
 
-[[noreturn]] void become(const Command& command, int output) {
+[[noreturn]] void become(const Command& command, char* const* argv, int output) {
   ::setpgid(0, 0);
   const int null = ::open("/dev/null", O_RDONLY);
   ::dup2(null, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(output, STDERR_FILENO);
   if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) ::_exit(127);
-  std::vector<char*> argv;
-  for (const std::string& argument : command.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  ::execv(argv[0], argv.data());
+  ::execv(argv[0], argv);
   ::_exit(127);
 }
 
@@ -89,9 +86,12 @@ int wait_for(pid_t child) {
 Finished run(const Command& command) {
   int ends[2];
   internal_check(::pipe2(ends, O_CLOEXEC) == 0, "no pipe for a child process");
+  std::vector<char*> argv;
+  for (const std::string& argument : command.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
   const pid_t child = ::fork();
+  if (child == 0) become(command, argv.data(), ends[1]);  // before anything allocates: a thread may have held the heap
   internal_check(child >= 0, "no child process can be started");
-  if (child == 0) become(command, ends[1]);
   ::close(ends[1]);
   Finished finished;
   const auto limit = std::chrono::duration<double>(command.timeout_seconds);
