@@ -2,6 +2,7 @@
 #include "ops/wide_kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 namespace rush {
@@ -31,7 +32,8 @@ const WideKernel kKernels[] = {{"conv2d_s8", conv2d_s8_wide, conv2d_wide_weights
 }  // namespace
 
 const WideKernel* find_wide_kernel(std::string_view family) {
-  static const bool machine_can = __builtin_cpu_supports("avx2") != 0;
+  static const char* const wanted = std::getenv("RUSHLIGHT_WIDE_KERNELS");
+  static const bool machine_can = __builtin_cpu_supports("avx2") != 0 && (!wanted || std::string_view(wanted) != "0");
   const auto it = std::ranges::find(kKernels, family, &WideKernel::family);
   return machine_can && it != std::end(kKernels) ? it : nullptr;
 }

@@ -21,7 +21,7 @@ struct WideKernel {
   std::vector<uint8_t> (*weights)(const void* params, std::span<const uint8_t> canonical);
 };
 
-/// Null where the family has none, or the machine cannot run it.
+/// Null where the family has none, the machine cannot run it, or RUSHLIGHT_WIDE_KERNELS is 0.
 const WideKernel* find_wide_kernel(std::string_view family);
 
 }  // namespace rush

@@ -30,13 +30,18 @@ int64_t index(Isa isa, const void* params, size_t i) {
   return isa == Isa::kMve ? tile_weight(conv2d_of(params), i) : conv2d_s8_host.packing.index(isa, params, i);
 }
 
+uint8_t inverted(Isa isa, const void* params, size_t i) {
+  return isa == Isa::kMve ? uint8_t{0} : conv2d_s8_host.packing.inverted(isa, params, i);
+}
+
 uint32_t scalar_scratch(const void* params) { return conv2d_s8_host.scalar_scratch(params); }
 
 const Packing kPacking = {
     .operand = 2,
     .packed_count = packed_count,
     .canonical_count = [](const void* params) { return conv2d_s8_host.packing.canonical_count(params); },
-    .index = index};
+    .index = index,
+    .inverted = inverted};
 
 }  // namespace
 

@@ -29,6 +29,10 @@ int64_t index(Isa isa, const void* params, size_t i) {
   return isa == Isa::kMve ? tile_weight(linear_of(params), i) : linear_s8_host.packing.index(isa, params, i);
 }
 
+uint8_t inverted(Isa isa, const void* params, size_t i) {
+  return isa == Isa::kMve ? uint8_t{0} : linear_s8_host.packing.inverted(isa, params, i);
+}
+
 }  // namespace
 
 const HostKernel linear_tiles_s8_host = {
@@ -37,7 +41,8 @@ const HostKernel linear_tiles_s8_host = {
     .packing = {.operand = 2,
                 .packed_count = packed_count,
                 .canonical_count = [](const void* params) { return linear_s8_host.packing.canonical_count(params); },
-                .index = index},
+                .index = index,
+                .inverted = inverted},
     .stack_bytes = 256};
 
 }  // namespace rush

@@ -30,6 +30,7 @@ suites=$PWD/build/suites
 rm -rf "$suites"
 mkdir -p "$suites"
 check "unit, pass, error and image tests" env RUSH_DEVICE_SUITE="$suites" $BUILD/rushlight_tests --gtest_brief=1
+check "the same without the host's AVX2 kernels" env RUSHLIGHT_WIDE_KERNELS=0 $BUILD/rushlight_tests --gtest_brief=1
 check "include directions" $VENV/bin/python tools/check_dependencies.py
 for core in cortex-m0:microbit cortex-m0plus:mps2-an385 cortex-m3:mps2-an385 cortex-m4:mps2-an386 cortex-m7:mps2-an500 \
   cortex-m23:mps2-an505 cortex-m33:mps2-an505 cortex-m35p:mps2-an505 cortex-m55:mps3-an547; do
