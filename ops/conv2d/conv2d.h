@@ -34,7 +34,7 @@ enum : uint8_t { kGatherPairs = 2 };
 
 extern const KernelContract conv2d_s8_contract;
 ExtentsOf conv2d_s8_extents;
-Kernel conv2d_s8_scalar, conv2d_s8_dsp, conv2d_s8_mve;
+Kernel conv2d_s8_scalar, conv2d_s8_mve;
 
 /// float32, with groups (depthwise too). Sums start at 0 and run over kernel rows, columns, channels, each product
 /// rounded; taps outside the map are skipped; the bias comes last. NaN passes the clamp. Operands, all 4-byte aligned:

@@ -81,15 +81,8 @@ std::vector<TensorType> infer(const NodeTypes& types) {
 
 /// Rough instructions for one segment of a window and one block of outputs.
 int64_t segment_cost(Isa isa, int64_t bytes) {
-  switch (isa) {
-    case Isa::kScalar:
-      return 45 + 15 * bytes;  // eight outputs at a time take 29 cycles a byte
-    case Isa::kDsp:
-      return 20 + bytes / 4 * 24 + bytes % 4 * 9;
-    case Isa::kMve:
-      break;
-  }
-  return 15 + bytes / 16 * 9 + (bytes % 16 == 0 ? 0 : 14);
+  if (isa == Isa::kMve) return 15 + bytes / 16 * 9 + (bytes % 16 == 0 ? 0 : 14);
+  return 45 + 15 * bytes;  // eight outputs at a time take 29 cycles a byte
 }
 
 /// Whether a window had better be copied into one segment, or must be. Segments that are read in place are rows of
@@ -97,8 +90,8 @@ int64_t segment_cost(Isa isa, int64_t bytes) {
 bool wants_gather(Isa isa, const ConvShape& s) {
   const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
   if (!contiguous) return true;
-  const int64_t row = s.columns.kernel * s.group_in, pixels = isa == Isa::kScalar ? 1 : 2;
-  const int64_t copy_row = isa == Isa::kScalar ? 150 + 4 * row : 40 + row / 4;
+  const int64_t row = s.columns.kernel * s.group_in, pixels = isa == Isa::kMve ? 2 : 1;
+  const int64_t copy_row = isa == Isa::kMve ? 40 + row / 4 : 150 + 4 * row;
   const int64_t copy = pixels * s.rows.kernel * copy_row;
   const int64_t blocks = (s.group_out + 3) / 4 * pixels;
   return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
@@ -158,7 +151,7 @@ ConvKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const
           windows == TileWindows::kGathered};
 }
 
-Conv2dParams conv2d_params(const NodeTypes& types, const ConvKernel& kernel, const FoldedChannels& folded) {
+Conv2dParams conv2d_params(const NodeTypes& types, uint8_t gather, const FoldedChannels& folded) {
   const Conv2d& conv = *types.node.as<Conv2d>();
   const ConvShape s = conv_shape(types);
   return {.geometry = conv_geometry(s, 1),
@@ -167,7 +160,7 @@ Conv2dParams conv2d_params(const NodeTypes& types, const ConvKernel& kernel, con
           .in_channels = static_cast<uint16_t>(s.group_in),
           .out_channels = static_cast<uint16_t>(s.group_out),
           .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
-          .gather = kernel.gather,
+          .gather = gather,
           .codes = output_codes(types.output(), folded, conv.min, conv.max),
           .reserved = 0};
 }
@@ -179,10 +172,13 @@ struct ConvCall {
 };
 
 ConvCall conv_call(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
+  if (lowering.isa() == Isa::kDsp) {
+    // Only the host looks at `gather`.
+    const Conv2dParams params = conv2d_params(types, wants_gather(Isa::kScalar, conv_shape(types)), folded);
+    return {*find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(params, folded))};
+  }
   const ConvKernel kernel = choose_kernel(types, lowering, folded);
-  const Conv2dParams params = conv2d_params(types, kernel, folded);
-  if (lowering.isa() != Isa::kDsp) return {kernel.family, params_bytes(params)};
-  return {*find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(params, folded))};
+  return {kernel.family, params_bytes(conv2d_params(types, kernel.gather, folded))};
 }
 
 /// Weights and channels of one group.

@@ -161,32 +161,31 @@ std::string unfit_types(const NodeTypes& types) {
 
 namespace {
 
-BlockedWeights blocked_weights(Isa isa, const void* params) {
-  const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+const Conv2dParams& conv2d_of(const void* params) { return *static_cast<const Conv2dParams*>(params); }
+
+size_t window_inputs(const Conv2dParams& p) {
   const ConvSegments segments = conv2d_segments(p);
-  constexpr size_t kBlock[] = {4, 2, 2}, kChunk[] = {1, 4, 16};
-  const auto which = static_cast<size_t>(isa);
-  return {p.out_channels, segments.count, segments.bytes, kBlock[which], kChunk[which]};
+  return size_t{segments.count} * segments.bytes;
 }
 
 size_t weight_count(const void* params) {
-  const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
-  const ConvSegments segments = conv2d_segments(p);
-  return size_t{p.out_channels} * segments.count * segments.bytes;
+  const Conv2dParams& p = conv2d_of(params);
+  return p.out_channels * window_inputs(p);
 }
 
 int64_t conv2d_weight(Isa isa, const void* params, size_t i) {
-  const BlockedWeights w = blocked_weights(isa, params);
-  if (isa != Isa::kScalar) return canonical_weight(w, i);
-  const size_t inputs = w.segments * w.segment;
-  if (conv2d_takes_pairs(*static_cast<const Conv2dParams*>(params))) return pair_weight(inputs, i);
-  return scalar_weight(w.outputs, inputs, i);
+  const Conv2dParams& p = conv2d_of(params);
+  if (isa == Isa::kMve) {
+    const ConvSegments segments = conv2d_segments(p);
+    return canonical_weight({p.out_channels, segments.count, segments.bytes, 2, 16}, i);
+  }
+  if (conv2d_takes_pairs(p)) return pair_weight(window_inputs(p), i);
+  return scalar_weight(p.out_channels, window_inputs(p), i);
 }
 
 uint8_t conv2d_weight_inverted(Isa isa, const void* params, size_t i) {
-  if (isa != Isa::kScalar || conv2d_takes_pairs(*static_cast<const Conv2dParams*>(params))) return 0;
-  const BlockedWeights w = blocked_weights(isa, params);
-  return scalar_weight_inverted(w.outputs, w.segments * w.segment, i);
+  const Conv2dParams& p = conv2d_of(params);
+  return isa == Isa::kMve || conv2d_takes_pairs(p) ? 0 : scalar_weight_inverted(p.out_channels, window_inputs(p), i);
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "conv2d.h"
+#include "conv2d_gather.h"
 #include "conv2d_pairs.h"
 #include "conv2d_pairs_scalar.h"
-#include "conv2d_walk.h"
 
 namespace rush {
 namespace {
