@@ -98,6 +98,10 @@ void Lowering::emit(ProgramStep step) {
                  "emit: " + std::string(step.family->name) + " given a wrong number of operands");
   step.name = node_->name;
   step.origin = node_->origin;
+  if (step.row_by_row) {
+    step.row_by_row->name = step.name;
+    step.row_by_row->origin = step.origin;
+  }
   program_.chains.push_back({.first_step = static_cast<int>(program_.steps.size()), .step_count = 1, .links = {}});
   program_.steps.push_back(std::move(step));
 }

@@ -73,7 +73,18 @@ struct HostKernel {
   /// Scratch bytes that the scalar variant needs for these params (the host allocates the larger of the two).
   uint32_t (*scalar_scratch)(const void* params) = nullptr;
   uint16_t stack_bytes = 256;  ///< bound of any variant's stack, on any core, with any compiler
+  /// Every variant computes its rows in order (kernel.h), so that the planner may let outputs follow dying inputs.
+  bool rows_in_order = false;
+  /// Where ProgramStep::positions holds: output positions that a variant may have begun to write before it has read
+  /// the inputs of the first of them for the last time.
+  uint16_t positions_at_once = 1;
 };
+
+/// Whether a step of the kernel fills an operand. A kernel that writes nothing stands for the caller, who fills it
+/// (rush_feed_rows).
+inline bool fills(const HostKernel& kernel, size_t operand) {
+  return kernel.contract->written == 0 || (kernel.contract->written >> operand & 1) != 0;
+}
 
 /// One line of ops.def with its host side. Ids and names never change their meaning.
 struct KernelFamily {

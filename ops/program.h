@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,7 +45,8 @@ struct Buffer {
   std::optional<TensorType> type;  ///< of the tensor that it holds, for reports; scratch and packed constants have none
   std::optional<BufferId> view_of;  ///< shares the bytes of another buffer
   uint32_t view_offset = 0;
-  uint8_t region = 0;  ///< set by the planner (constants: by the emitter)
+  bool across_bands = false;  ///< scratch that a step keeps from band to band
+  uint8_t region = 0;         ///< set by the planner (constants: by the emitter)
   uint32_t offset = 0;
 };
 
@@ -70,6 +72,15 @@ struct RowDependency {
   int span = 0;
 };
 
+/// Output position i of a map (pixels, row after row) reads input position i and nothing else, as in a 1x1 convolution.
+/// If both maps are whole, a kernel may take the rows of a band as one long row: it goes through positions in order,
+/// HostKernel::positions_at_once of them together.
+struct Positions {
+  uint32_t in_row;  ///< positions
+  uint32_t in_bytes;
+  uint32_t out_bytes;
+};
+
 struct ProgramStep {
   const KernelFamily* family = nullptr;
   std::vector<uint8_t> params;
@@ -79,7 +90,10 @@ struct ProgramStep {
   std::vector<RowDependency> row_dependencies;
   /// Byte offset in `params` of the Rows of each map operand (-1: not a map), so that a chain can make rings of them.
   std::vector<int> rows_field;
-  uint64_t macs = 0;  ///< multiply-accumulates of the whole step
+  /// The same layer by a kernel that takes its input row by row (and then has the input's rows), for chains.
+  std::shared_ptr<ProgramStep> row_by_row;
+  std::optional<Positions> positions;  ///< of operand 0 and the written map
+  uint64_t macs = 0;                   ///< multiply-accumulates of the whole step
   std::string name;
   Origin origin;
 };
@@ -105,6 +119,8 @@ struct ProgramPort {
   Shape exported_shape;
   std::vector<int> dim_order;
   std::optional<Quant> border;  ///< per tensor
+  bool kept = false;            ///< an input that still has its value at the end of a run
+  bool line_fed = false;        ///< an input that the caller gives row by row
 };
 
 struct Entry {
@@ -121,6 +137,13 @@ struct RegionUse {
   uint32_t bytes = 0;
 };
 
+/// One of the ways in which a program could run.
+struct TradePoint {
+  uint64_t ram_bytes = 0;  ///< arena, states, stack and context
+  uint64_t cycles = 0;     ///< modelled
+  int streamed_steps = 0;  ///< that run band by band
+};
+
 struct Program {
   Isa isa = Isa::kScalar;
   std::string target;
@@ -132,6 +155,7 @@ struct Program {
   std::vector<Entry> entries;      ///< entry 0 is the inference
   std::vector<RegionUse> regions;  ///< region 1, 2, ...; set by the planner
   std::vector<std::string> labels;
+  std::vector<TradePoint> trade_curve;  ///< from the fastest to that of least RAM, where it was asked for
 
   const Buffer& operator[](BufferId id) const { return buffers.at(static_cast<size_t>(id.index)); }
   Buffer& operator[](BufferId id) { return buffers.at(static_cast<size_t>(id.index)); }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "compiler/plan/plan.h"
+#include "compiler/plan/schedule.h"
 #include "ops/op_def.h"
 
 namespace rush {
@@ -28,20 +29,22 @@ struct Use {
   size_t operand;
 };
 
-bool is_written(const ProgramStep& step, size_t operand) {
-  return (step.family->host->contract->written >> operand & 1) != 0;
-}
+bool is_written(const ProgramStep& step, size_t operand) { return fills(*step.family->host, operand); }
 
 class ChainMaker {
  public:
-  ChainMaker(Program& program, int first_step, int step_count)
-      : program_(program), first_(static_cast<size_t>(first_step)), count_(static_cast<size_t>(step_count)) {
+  ChainMaker(Program& program, int first_step, int step_count, const BandHeights& bands)
+      : program_(program),
+        first_(static_cast<size_t>(first_step)),
+        count_(static_cast<size_t>(step_count)),
+        bands_(bands) {
     internal_check(first_step >= 0 && step_count > 1 && first_ + count_ <= program.steps.size(),
                    "make_chain: no such steps");
   }
 
   void make() {
     require_single_chains();
+    take_row_by_row();
     find_edges();
     make_rings(rows_needed());
     replace_chains();
@@ -82,6 +85,13 @@ class ChainMaker {
       const auto first = static_cast<size_t>(chain.first_step), end = first + static_cast<size_t>(chain.step_count);
       if (chain.step_count > 1 && first < first_ + count_ && first_ < end)
         refuse(std::max(first, first_) - first_, "it is streamed with other layers already");
+    }
+  }
+
+  void take_row_by_row() {
+    for (size_t place = 0; place < count_; ++place) {
+      ProgramStep& whole = program_.steps[first_ + place];
+      if (whole.row_by_row) whole = ProgramStep(*whole.row_by_row);
     }
   }
 
@@ -139,17 +149,6 @@ class ChainMaker {
     }
   }
 
-  /// Whether all producers of a step have done what its next band needs.
-  bool ready(size_t place, const std::vector<int>& done) const {
-    const int rows = step(place).rows;
-    if (done[place] >= rows) return false;
-    const int y = std::min(rows, done[place] + kBandRows);
-    return std::ranges::all_of(edges_, [&](const Edge& edge) {
-      const int wanted = y * edge.dependency.stride + edge.dependency.lead;
-      return edge.consumer != place || done[edge.producer] >= std::min<int>(step(edge.producer).rows, wanted);
-    });
-  }
-
   /// The first row of a producer's map that a consumer will still read.
   int oldest_needed(size_t producer, const std::vector<int>& done) const {
     int oldest = step(producer).rows;
@@ -166,19 +165,14 @@ class ChainMaker {
   std::vector<uint32_t> rows_needed() const {
     std::vector<uint32_t> needed(count_, 1);
     std::vector<int> done(count_, 0);
-    while (true) {
-      size_t place = count_;
-      while (place > 0 && !ready(place - 1, done)) --place;
-      if (place == 0) break;
-      --place;
-      const int end = std::min<int>(step(place).rows, done[place] + kBandRows);
-      needed[place] =
-          std::max(needed[place], static_cast<uint32_t>(end - std::min(end - 1, oldest_needed(place, done))));
+    Chain chain{static_cast<int>(first_), static_cast<int>(count_), links()};
+    const bool ends = play_chain(program_, chain, [&](int played, int, int end) {
+      const auto place = static_cast<size_t>(played) - first_;
+      const int oldest = std::min(end - 1, oldest_needed(place, done));
+      needed[place] = std::max(needed[place], static_cast<uint32_t>(end - oldest));
       done[place] = end;
-    }
-    for (size_t place = 0; place < count_; ++place) {
-      internal_check(done[place] == step(place).rows, "make_chain: \"" + step(place).name + "\" is never ready");
-    }
+    });
+    internal_check(ends, "make_chain: a step is never ready");
     return needed;
   }
 
@@ -187,7 +181,8 @@ class ChainMaker {
   bool is_port(BufferId id) const {
     const auto is_it = [&](const ProgramPort& port) { return touches(port.buffer, id); };
     return std::ranges::any_of(program_.entries, [&](const Entry& entry) {
-      return std::ranges::any_of(entry.inputs, is_it) || std::ranges::any_of(entry.outputs, is_it);
+      return std::ranges::any_of(entry.inputs, [&](const ProgramPort& p) { return !p.line_fed && is_it(p); }) ||
+             std::ranges::any_of(entry.outputs, is_it);
     });
   }
 
@@ -228,13 +223,27 @@ class ChainMaker {
     program_[buffer].bytes = rows_bytes(ring);
   }
 
+  uint16_t band_rows(size_t place) const {
+    if (is_fed(place)) return 1;
+    int fewest = step(place).rows;
+    for (size_t i = 0; i < count_; ++i) fewest = std::min<int>(fewest, step(i).rows);
+    return static_cast<uint16_t>(bands_.in_proportion ? bands_.rows * step(place).rows / fewest : bands_.rows);
+  }
+  bool is_fed(size_t place) const { return step(place).family->host->contract->written == 0; }
+
   ChainLink link_of(size_t place) const {
-    ChainLink link{.band_rows = kBandRows, .producers = {}};
+    ChainLink link{.band_rows = band_rows(place), .producers = {}};
     for (const Edge& edge : edges_) {
       if (edge.consumer == place)
         link.producers.emplace_back(static_cast<int>(first_ + edge.producer), edge.dependency);
     }
     return link;
+  }
+
+  std::vector<ChainLink> links() const {
+    std::vector<ChainLink> all;
+    for (size_t place = 0; place < count_; ++place) all.push_back(link_of(place));
+    return all;
   }
 
   void replace_chains() {
@@ -245,7 +254,7 @@ class ChainMaker {
     const auto end = begin + static_cast<ptrdiff_t>(count_);
     const int index = static_cast<int>(begin - chains.begin());
     begin->step_count = static_cast<int>(count_);
-    for (size_t place = 0; place < count_; ++place) begin->links.push_back(link_of(place));
+    begin->links = links();
     chains.erase(begin + 1, end);
     renumber_entries(index);
   }
@@ -264,19 +273,17 @@ class ChainMaker {
     }
   }
 
-  /// One row a turn keeps the rings smallest.
-  static constexpr int kBandRows = 1;
-
   Program& program_;
   size_t first_;
   size_t count_;
+  BandHeights bands_;
   std::vector<Edge> edges_;
 };
 
 }  // namespace
 
-void make_chain(Program& program, int first_step, int step_count) {
-  ChainMaker(program, first_step, step_count).make();
+void make_chain(Program& program, int first_step, int step_count, const BandHeights& bands) {
+  ChainMaker(program, first_step, step_count, bands).make();
 }
 
 }  // namespace rush

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which buffers share bytes, and from when to when they live. Times run through the entries one after the other:
-// one for an entry's start, one for each of its steps, one for its end. So buffers of different entries never
-// live together, and one that two entries use lives always.
+// Which bytes of every buffer hold something that is still needed, from turn to turn, and how close two buffers may
+// come. A map fills row by row and dies row by row, so the map that is made from it may follow close behind: how
+// close is what each kernel says of its order (ProgramStep, HostKernel). Turns of different entries never overlap;
+// a buffer that two entries use lives always.
 #pragma once
 
 #include <vector>
@@ -20,14 +21,33 @@ struct Member {
   int last_step = 0;    ///< number of steps: to the end of a run
 };
 
-struct Lifetimes {
+/// Blocks of one kind of memory.
+struct Tenants {
   std::vector<Block> blocks;
-  std::vector<BufferKind> kinds;  ///< of each block
-  std::vector<Member> members;    ///< of each buffer of the program
+  std::vector<Conflict> conflicts;
+  uint64_t most_live = 0;  ///< bytes in use at once: no placement needs less
 };
 
-enum class InPlacePolicy { kNever, kWhereAllowed };
+struct Lifetimes {
+  Tenants arena;
+  Tenants state;
+  std::vector<Member> members;  ///< of each buffer of the program; blocks are counted by kind
+};
 
-Lifetimes find_lifetimes(const Program& program, InPlacePolicy policy);
+Lifetimes find_lifetimes(const Program& program);
+
+/// What is in use at the turn at which most is.
+struct PeakTenant {
+  BufferId buffer;
+  uint64_t bytes = 0;
+};
+struct Peak {
+  int step = -1;
+  std::vector<PeakTenant> tenants;
+};
+Peak find_peak(const Program& program);
+
+/// Lifetimes::arena.most_live alone, which is quicker.
+uint64_t most_live_bytes(const Program& program);
 
 }  // namespace rush

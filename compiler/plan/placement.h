@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Offsets for blocks of memory with known lifetimes: dynamic storage allocation, which is NP-hard. The best of
-// several greedy orders, then a short deterministic search, which stops as soon as the lower bound is reached.
+// Offsets for blocks of memory that may not come too close to each other: dynamic storage allocation, which is
+// NP-hard. The best of several greedy orders, then a deterministic search, which stops as soon as the lower bound is
+// reached.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace rush {
 
-/// So many bytes over the times [first, last].
-struct Piece {
+struct Block {
   uint32_t bytes = 0;
-  int first = 0;
-  int last = 0;
+  uint32_t alignment = 1;
 };
 
-/// Pieces that begin at one address: a buffer, and the outputs that are computed in place over it.
-struct Block {
-  uint32_t alignment = 1;
-  std::vector<Piece> pieces;
+/// Block b begins at least `above` bytes behind the beginning of block a, or at least `below` bytes before it.
+struct Conflict {
+  size_t a = 0;
+  size_t b = 0;
+  int64_t above = 0;
+  int64_t below = 0;
 };
 
 struct Placement {
   std::vector<uint64_t> offsets;  ///< of each block
   uint64_t bytes = 0;
+  bool is_best = false;  ///< proven: no placement needs less
 };
 
-inline bool live_together(const Piece& a, const Piece& b) { return a.first <= b.last && b.first <= a.last; }
+/// Offsets are multiples of the alignments. `bound`: no placement is known to need less.
+Placement place_blocks(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts, uint64_t bound);
 
-/// Pieces of different blocks that live at the same time do not overlap; offsets are multiples of the alignments.
-Placement place_blocks(const std::vector<Block>& blocks);
-
-/// The most bytes that live at one time.
-uint64_t most_live_bytes(const std::vector<Block>& blocks);
+/// What the worst pair needs, however it lies.
+uint64_t pair_bound(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts);
 
 }  // namespace rush

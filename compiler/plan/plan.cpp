@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lifetimes in, offsets out. Computing in place makes blocks that must stay where they are for long, which can
-// cost more than it saves, so both ways are tried.
+// Lifetimes in, offsets out.
 #include "compiler/plan/plan.h"
 
 #include <algorithm>
@@ -16,34 +15,13 @@ namespace {
 
 uint64_t round_to_region(uint64_t bytes) { return (bytes + RUSH_ALIGNMENT - 1) / RUSH_ALIGNMENT * RUSH_ALIGNMENT; }
 
-std::vector<Block> blocks_of_kind(const Lifetimes& lifetimes, BufferKind kind) {
-  std::vector<Block> out;
-  for (size_t i = 0; i < lifetimes.blocks.size(); ++i) {
-    if (lifetimes.kinds[i] == kind) out.push_back(lifetimes.blocks[i]);
-  }
-  return out;
+uint64_t lower_bound(const Tenants& tenants) {
+  return std::max(tenants.most_live, pair_bound(tenants.blocks, tenants.conflicts));
 }
 
-/// States live always, whatever a run does with them.
-std::vector<Block> state_blocks(const Lifetimes& lifetimes) {
-  std::vector<Block> blocks = blocks_of_kind(lifetimes, BufferKind::kState);
-  for (Block& block : blocks) {
-    for (Piece& piece : block.pieces) piece.first = piece.last = 0;
-  }
-  return blocks;
-}
-
-struct Plan {
-  Lifetimes lifetimes;
-  Placement arena;
-  Placement state;
-};
-
-Plan plan_with(const Program& program, InPlacePolicy policy) {
-  Plan plan{find_lifetimes(program, policy), {}, {}};
-  plan.arena = place_blocks(blocks_of_kind(plan.lifetimes, BufferKind::kArena));
-  plan.state = place_blocks(state_blocks(plan.lifetimes));
-  return plan;
+Placement place(const Tenants& tenants) {
+  // A region is a multiple of its alignment: below that nothing is gained.
+  return place_blocks(tenants.blocks, tenants.conflicts, round_to_region(lower_bound(tenants)));
 }
 
 void check_size(const char* what, uint64_t bytes) {
@@ -52,46 +30,34 @@ void check_size(const char* what, uint64_t bytes) {
                   "use a smaller input, or split the model");
 }
 
-/// Offset of each block in its region, in the order of Lifetimes::blocks.
-std::vector<uint32_t> block_offsets(const Plan& plan) {
-  std::vector<uint32_t> offsets;
-  size_t arena = 0, state = 0;
-  for (const BufferKind kind : plan.lifetimes.kinds) {
-    const uint64_t offset = kind == BufferKind::kState ? plan.state.offsets[state++] : plan.arena.offsets[arena++];
-    offsets.push_back(static_cast<uint32_t>(offset));
-  }
-  return offsets;
-}
-
 }  // namespace
 
 void plan_memory(Program& program) {
-  Plan plan = plan_with(program, InPlacePolicy::kWhereAllowed);
-  if (Plan apart = plan_with(program, InPlacePolicy::kNever); apart.arena.bytes < plan.arena.bytes)
-    plan = std::move(apart);
-  check_size("activations", plan.arena.bytes);
-  check_size("state", plan.state.bytes);
-
-  const std::vector<uint32_t> offsets = block_offsets(plan);
+  const Lifetimes lifetimes = find_lifetimes(program);
+  const Placement arena = place(lifetimes.arena), state = place(lifetimes.state);
+  check_size("activations", arena.bytes);
+  check_size("state", state.bytes);
   for (size_t i = 0; i < program.buffers.size(); ++i) {
-    const Member& member = plan.lifetimes.members[i];
+    const Member& member = lifetimes.members[i];
     if (member.block < 0) continue;
-    const auto block = static_cast<size_t>(member.block);
-    program.buffers[i].region = plan.lifetimes.kinds[block] == BufferKind::kState ? kStateRegion : kArenaRegion;
-    program.buffers[i].offset = offsets[block] + member.offset;
+    const bool is_state = program.buffers[i].kind == BufferKind::kState;
+    const std::vector<uint64_t>& offsets = is_state ? state.offsets : arena.offsets;
+    program.buffers[i].region = is_state ? kStateRegion : kArenaRegion;
+    program.buffers[i].offset = static_cast<uint32_t>(offsets[static_cast<size_t>(member.block)]) + member.offset;
   }
-  program.regions = {{"arena", RegionKind::kArena, static_cast<uint32_t>(round_to_region(plan.arena.bytes))}};
-  if (plan.state.bytes > 0)
-    program.regions.push_back({"state", RegionKind::kState, static_cast<uint32_t>(round_to_region(plan.state.bytes))});
+  program.regions = {{"arena", RegionKind::kArena, static_cast<uint32_t>(round_to_region(arena.bytes))}};
+  if (state.bytes > 0)
+    program.regions.push_back({"state", RegionKind::kState, static_cast<uint32_t>(round_to_region(state.bytes))});
 }
 
 PlanSummary describe_plan(const Program& program) {
-  const Lifetimes lifetimes = find_lifetimes(program, InPlacePolicy::kWhereAllowed);
+  const Lifetimes lifetimes = find_lifetimes(program);
   PlanSummary summary;
   for (const RegionUse& region : program.regions)
     (region.kind == RegionKind::kState ? summary.state_bytes : summary.arena_bytes) += region.bytes;
-  const uint64_t bound = most_live_bytes(blocks_of_kind(lifetimes, BufferKind::kArena));
-  summary.lower_bound = static_cast<uint32_t>(round_to_region(bound));
+  const Placement arena = place(lifetimes.arena);
+  summary.lower_bound =
+      static_cast<uint32_t>(round_to_region(arena.is_best ? arena.bytes : lower_bound(lifetimes.arena)));
   for (size_t i = 0; i < program.buffers.size(); ++i) {
     const Member& member = lifetimes.members[i];
     if (member.block < 0) continue;

@@ -16,8 +16,8 @@ namespace rush {
 enum : uint8_t { kArenaRegion = 1, kStateRegion = 2 };
 
 /// Places every arena and state buffer: sets Buffer::region and offset, and Program::regions. Inputs live from
-/// their entry's start, outputs to its end, the buffers of a chain for the whole chain, scratch for one step.
-/// Outputs lie over a dying input where ProgramStep::in_place allows it. Same program, same plan.
+/// their entry's start, outputs to its end, rows from where they are made to where they are last read. Outputs lie
+/// over the dying rows of an input as far as the kernel's order allows. Same program, same plan.
 /// Throws a UserError where a region outgrows what an operand can address.
 void plan_memory(Program& program);
 
@@ -34,7 +34,8 @@ struct PlanRow {
 struct PlanSummary {
   uint32_t arena_bytes = 0;
   uint32_t state_bytes = 0;
-  /// No placement of these buffers in this order of steps needs less: the most bytes that live at one step.
+  /// No placement of these buffers in this order of steps needs less: the most bytes that live at one turn, what
+  /// two of them need together, or, where all placements were tried, what the best of them needs.
   uint32_t lower_bound = 0;
   std::vector<PlanRow> rows;  ///< arena and state buffers that a run uses, in the program's order
 };
@@ -42,9 +43,17 @@ struct PlanSummary {
 /// What plan_memory() did.
 PlanSummary describe_plan(const Program& program);
 
+/// How many rows a step of a chain computes at a time: higher bands take less time and more RAM.
+struct BandHeights {
+  int rows = 1;
+  /// `rows` is that of the step with fewest rows; others get as many more as they have more rows.
+  bool in_proportion = false;
+};
+
 /// Turns the steps [first_step, first_step + step_count), each a chain of its own until now, into one chain that
 /// runs band by band. Maps that nothing else reads become rings of as many rows as the runtime's order of bands
-/// keeps alive. Run it before plan_memory(). Throws a UserError that names the layer which cannot run in bands.
-void make_chain(Program& program, int first_step, int step_count);
+/// keeps alive; a step that has a kernel for that takes its input row by row. Run it before plan_memory(). Throws a
+/// UserError that names the layer which cannot run in bands.
+void make_chain(Program& program, int first_step, int step_count, const BandHeights& bands = {});
 
 }  // namespace rush

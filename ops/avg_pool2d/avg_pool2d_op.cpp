@@ -8,6 +8,7 @@
 #include "ops/avg_pool2d/average_ref.h"
 #include "ops/avg_pool2d/avg_pool2d.h"
 #include "ops/avg_pool2d/pool_ref.h"
+#include "ops/mean/mean_rows_op.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
 
@@ -114,6 +115,14 @@ bool table_is_too_large(const PoolMap& map, const PoolCounts& counts) {
   return count_classes(map, counts) > kMaxClasses;
 }
 
+/// One window, and the map is it.
+bool takes_whole_map(const PoolGeometry& g) {
+  const auto is_whole = [](const HostPoolAxis& axis) {
+    return axis.out == 1 && axis.pad == 0 && axis.kernel == axis.in;
+  };
+  return g.batch == 1 && is_whole(g.rows) && is_whole(g.columns);
+}
+
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering, const PoolMap& map) {
   const AvgPool2d& pool = *types.node.as<AvgPool2d>();
   const PoolGeometry g = geometry_of(types);
@@ -135,10 +144,16 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
                                   static_cast<int32_t>(in.zero_point[0]),
                                   scales.offset(),
                                   {static_cast<int32_t>(out.min), static_cast<int32_t>(out.max)}};
-  emit_pool_steps(types, lowering, g,
-                  {.family = find_kernel_family("avg_pool2d_s8"),
-                   .params = params_bytes(params),
-                   .operands = {{table_of(lowering, types, table)}}});
+  ProgramStep step = {.family = find_kernel_family("avg_pool2d_s8"),
+                      .params = params_bytes(params),
+                      .operands = {{table_of(lowering, types, table)}}};
+  if (takes_whole_map(g)) {
+    AverageScale scale = table.front();
+    scale.bias = sum_of(scale.bias, -zero_points_of(params, {map.rows.in, map.columns.in, 0}));
+    step.row_by_row = mean_rows_step(types, lowering,
+                                     {map.rows.in, map.columns.in, map.channels, scale, params.offset, params.range});
+  }
+  emit_pool_steps(types, lowering, g, std::move(step));
   return std::nullopt;
 }
 

@@ -51,6 +51,16 @@ ConvGeometry conv_geometry(const ConvShape& s, uint32_t element_bytes) {
           .pad_left = small(s.columns.pad)};
 }
 
+namespace {
+
+/// Whether output pixels follow input pixels one by one.
+bool is_pointwise(const ConvShape& s) {
+  const auto is_one = [](const ConvAxis& a) { return a.kernel == 1 && a.stride == 1 && a.pad == 0 && a.in == a.out; };
+  return is_one(s.rows) && is_one(s.columns);
+}
+
+}  // namespace
+
 ProgramStep image_step(const NodeTypes& types, Lowering& lowering, const ConvShape& s, const BatchImage& image) {
   const int64_t in_image = s.rows.in * s.columns.in * s.in_channels() * image.element_bytes;
   const int64_t out_image = s.rows.out * s.columns.out * s.out_channels() * image.element_bytes;
@@ -61,6 +71,9 @@ ProgramStep image_step(const NodeTypes& types, Lowering& lowering, const ConvSha
   step.rows = static_cast<uint16_t>(s.rows.out);
   step.macs = static_cast<uint64_t>(s.rows.out * s.columns.out * s.out_channels() * s.window());
   step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
+  if (is_pointwise(s))
+    step.positions = {static_cast<uint32_t>(s.columns.in), static_cast<uint32_t>(s.in_channels()) * image.element_bytes,
+                      static_cast<uint32_t>(s.out_channels()) * image.element_bytes};
   if (s.batch == 1)
     step.row_dependencies = {{.operand = 0,
                               .stride = static_cast<int>(s.rows.stride),

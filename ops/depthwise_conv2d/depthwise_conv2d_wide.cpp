@@ -119,17 +119,20 @@ void depthwise_conv2d_s8_wide(const void* params, void* const* operands, Band ba
   outside.assign(padded_channels(p), p.zero_point);
   pixels.assign(size_t{2} * tap_pairs(p), outside.data());  // the last of an odd number of taps has weight 0
   const auto* blocks = static_cast<const ChannelBlock*>(operands[3]);
-  for (uint32_t m = 0; m < p.multiplier; ++m) {
-    const WideChannels channels(blocks + m * channel_blocks(p.channels), p.channels);
-    const WideDepthwise d{p, channels,
-                          static_cast<const int16_t*>(operands[2]) + size_t{m} * 2 * tap_pairs(p) * padded_channels(p)};
-    for (int32_t y = band.begin; y < band.end; ++y) {
-      int8_t* out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y)) + m;
-      for (int32_t x = 0; x < g.out_width; ++x, out += static_cast<size_t>(p.channels) * p.multiplier) {
-        const Window window{static_cast<const int8_t*>(operands[0]), y * g.stride_height - g.pad_top,
-                            x * g.stride_width - g.pad_left, outside.data()};
-        find_pixels(p, window, pixels.data());
-        wide_pixel(d, pixels.data(), out);
+  // Rows in order, whatever the multiplier: the output may lie over the input's dying rows.
+  std::vector<WideChannels> channels;
+  for (uint32_t m = 0; m < p.multiplier; ++m)
+    channels.emplace_back(blocks + m * channel_blocks(p.channels), p.channels);
+  for (int32_t y = band.begin; y < band.end; ++y) {
+    int8_t* out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
+    for (int32_t x = 0; x < g.out_width; ++x, out += static_cast<size_t>(p.channels) * p.multiplier) {
+      const Window window{static_cast<const int8_t*>(operands[0]), y * g.stride_height - g.pad_top,
+                          x * g.stride_width - g.pad_left, outside.data()};
+      find_pixels(p, window, pixels.data());
+      for (uint32_t m = 0; m < p.multiplier; ++m) {
+        const auto* weights =
+            static_cast<const int16_t*>(operands[2]) + size_t{m} * 2 * tap_pairs(p) * padded_channels(p);
+        wide_pixel({p, channels[m], weights}, pixels.data(), out + m);
       }
     }
   }

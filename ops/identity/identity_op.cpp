@@ -77,6 +77,11 @@ void view_or_copy(const NodeTypes& types, Lowering& lowering) {
 
 const OpDef identity_op = {Identity::kName, [] { return Op(Identity{}); }, infer, evaluate, lower};
 
+extern const KernelContract feed_contract;
+Kernel feed_scalar;
+const HostKernel feed_host = {
+    .contract = &feed_contract, .run = feed_scalar, .packing = {}, .stack_bytes = 32, .rows_in_order = true};
+
 const HostKernel copy_host = {.contract = &copy_contract, .run = copy_scalar, .packing = {}, .stack_bytes = 128};
 
 }  // namespace rush

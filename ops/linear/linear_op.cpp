@@ -118,6 +118,7 @@ ProgramStep linear_step(const NodeTypes& types, Lowering& lowering, const Params
   step.rows = params.rows;
   step.row_dependencies = {{.operand = 0, .stride = 1, .lead = 0, .span = 1}};
   step.rows_field = {offsetof(Params, in), offsetof(Params, out)};
+  step.positions = {params.positions, params.in.row_bytes / params.positions, params.out.row_bytes / params.positions};
   step.macs = static_cast<uint64_t>(s.positions * s.features * s.outputs);
   return step;
 }

@@ -7,6 +7,7 @@
 
 #include "ops/avg_pool2d/average_ref.h"
 #include "ops/mean/mean.h"
+#include "ops/mean/mean_rows_op.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
 
@@ -113,10 +114,16 @@ std::optional<MeanNest> nest_of(const NodeTypes& types) {
 }
 
 template <class Params>
-void emit_step(const NodeTypes& types, Lowering& lowering, std::string_view family, const Params& params) {
-  lowering.emit({.family = find_kernel_family(family),
-                 .params = params_bytes(params),
-                 .operands = {{lowering.buffer(types.node.inputs[0])}, {lowering.buffer(types.node.out())}}});
+ProgramStep mean_step(const NodeTypes& types, Lowering& lowering, std::string_view family, const Params& params) {
+  return {.family = find_kernel_family(family),
+          .params = params_bytes(params),
+          .operands = {{lowering.buffer(types.node.inputs[0])}, {lowering.buffer(types.node.out())}}};
+}
+
+/// The mean of each channel of one NHWC map.
+bool is_over_space(const NodeTypes& types) {
+  const Shape& in = types.input(0).shape;
+  return in.size() == 4 && in[0] == 1 && types.node.as<Mean>()->axes == std::vector<int64_t>{1, 2};
 }
 
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering, const MeanNest& nest) {
@@ -127,7 +134,11 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   if (!scale) return "a mean whose sums do not fit 32 bits has no kernel";
   scale->bias -= static_cast<int32_t>(in.zero_point[0] * count);
   const Range range = {static_cast<int32_t>(out.min), static_cast<int32_t>(out.max)};
-  emit_step(types, lowering, "mean_s8", MeanParams{nest, *scale, scales.offset(), range});
+  ProgramStep step = mean_step(types, lowering, "mean_s8", MeanParams{nest, *scale, scales.offset(), range});
+  const Shape& map = types.input(0).shape;
+  if (is_over_space(types))
+    step.row_by_row = mean_rows_step(types, lowering, {map[1], map[2], map[3], *scale, scales.offset(), range});
+  lowering.emit(std::move(step));
   return std::nullopt;
 }
 
@@ -136,7 +147,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
   if (!nest) return "a mean over three or more separate groups of axes has no kernel";
   if (is_quantized_int8(types.input(0)) && is_quantized_int8(types.output())) return lower_int8(types, lowering, *nest);
   if (types.input(0).dtype != DType::kFloat32) return "the mean of " + to_string(types.input(0)) + " has no kernel";
-  emit_step(types, lowering, "mean_f32", MeanF32Params{*nest, 1.0f / static_cast<float>(reduced_count(types))});
+  lowering.emit(
+      mean_step(types, lowering, "mean_f32", MeanF32Params{*nest, 1.0f / static_cast<float>(reduced_count(types))}));
   return std::nullopt;
 }
 

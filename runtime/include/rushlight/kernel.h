@@ -4,6 +4,12 @@
 //
 // A kernel computes output rows [band.begin, band.end) from its operands. It checks nothing: the compiler
 // proved the parameters, and rush_open() asked extents() for every byte that it can touch.
+//
+// Order. The compiler lets an output begin inside an input that dies, as far as the order of the kernel allows. A
+// kernel whose host side says `rows_in_order` computes row y wholly before it writes anything of row y + 1, and writes
+// of row y nothing but row y: what lies before the first input row that row y reads may be overwritten by then. A
+// kernel that takes the rows of a band as one long row of positions says how many of them it has in hand at once
+// (`positions_at_once`). Others have inputs and outputs apart, but where a step says that they may share (in_place).
 #ifndef RUSHLIGHT_KERNEL_H
 #define RUSHLIGHT_KERNEL_H
 
@@ -59,6 +65,13 @@ struct KernelContract {
 struct KernelEntry {
   Kernel* run;
   const KernelContract* contract;
+};
+
+/// Parameters of a step whose kernel writes nothing (`written` is 0): it stands for rows that the caller gives, and its
+/// one operand is where they go (rush_feed_rows).
+struct FeedParams {
+  Rows map;
+  uint32_t rows;
 };
 
 // Sizes for extents(): saturate instead of wrapping, so that a huge product can never look small.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mean over space of a map that arrives row by row: sums stay in memory from band to band, so the map need not
+// exist. The same values as mean and average pooling over a whole map.
+#ifndef RUSHLIGHT_OPS_MEAN_ROWS_H
+#define RUSHLIGHT_OPS_MEAN_ROWS_H
+
+#include "../avg_pool2d/average.h"
+#include "rushlight/kernel.h"
+
+namespace rush {
+
+/// Operands: 0 in, [rows, columns, channels] of any alignment; 1 out, [channels], written with the last row;
+/// 2 sums, an int32 for each of the channels, rounded up to eight, in an order of the variant's own; kept between
+/// bands. The bands count rows of the input. 1 <= columns <= 256.
+struct MeanRowsParams {
+  Rows in;
+  uint16_t rows;
+  uint16_t columns;
+  uint16_t channels;
+  uint16_t reserved;
+  AverageScale scale;
+  int32_t offset;
+  Range range;
+};
+
+extern const KernelContract mean_rows_s8_contract;
+Kernel mean_rows_s8_scalar, mean_rows_s8_dsp, mean_rows_s8_mve;
+
+enum { kMeanRowsMostColumns = 256 };  ///< a row's sum fits 16 bits
+
+inline uint32_t mean_rows_sums(uint32_t channels) { return (channels + 7u) & ~7u; }
+
+inline int8_t code_of(const MeanRowsParams& p, int32_t sum) {
+  return static_cast<int8_t>(clamp_to(sum_of(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
+}
+
+}  // namespace rush
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Four channels at a time, as average_dsp.h; the last ones alone.
+#include <string.h>
+
+#include "../avg_pool2d/average_dsp.h"
+#include "mean_rows.h"
+
+namespace rush {
+namespace {
+
+void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
+  uint32_t c = 0;
+  for (; c + 4 <= p.channels; c += 4) {
+    FourSums four;
+    memcpy(&four, sums + c, sizeof four);
+    add_pairs(four, sum_pairs(row + c, p.columns, p.channels));
+    memcpy(sums + c, &four, sizeof four);
+  }
+#pragma GCC unroll 1
+  for (; c < p.channels; ++c) {
+    sums[c] = sum_of(sums[c], sum_taps({1, p.columns, p.channels}, [&](int32_t) { return row + c; }));
+  }
+}
+
+}  // namespace
+
+void mean_rows_s8_dsp(const void* params, void* const* operands, Band band) {
+  const MeanRowsParams& p = *static_cast<const MeanRowsParams*>(params);
+  int32_t* const sums = static_cast<int32_t*>(operands[2]);
+  if (band.begin == 0) memset(sums, 0, 4u * p.channels);
+  for (int32_t y = band.begin; y < band.end; ++y) {
+    add_row(p, static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), sums);
+  }
+  if (band.end != p.rows) return;
+  int8_t* const out = static_cast<int8_t*>(operands[1]);
+  for (uint32_t c = 0; c < p.channels; ++c) out[c] = code_of(p, sums[c]);
+}
+
+}  // namespace rush
