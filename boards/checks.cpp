@@ -31,10 +31,10 @@ uint32_t bytes_used_below(const uint32_t* sp) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(sp) - reinterpret_cast<uintptr_t>(p));
 }
 
-rush_status run_steps(rush_context* context, uint32_t entry) {
+rush_status run_pieces(rush_context* context, uint32_t entry, checks::Drive drive) {
   rush_status status = rush_begin(context, entry);
   if (status != RUSH_OK) return status;
-  do status = rush_step(context);
+  do status = drive == checks::Drive::kSteps ? rush_step(context) : rush_run_some(context, 1000);
   while (status == RUSH_RUNNING);
   return status;
 }
@@ -48,6 +48,16 @@ rush_status run_bracketed_steps(rush_context* context, uint32_t entry) {
     bench_end();
   } while (status == RUSH_RUNNING);
   return status;
+}
+
+rush_status run_fed(rush_context* context, uint32_t entry, const void* rows) {
+  const rush_status status = rush_begin(context, entry);
+  return status == RUSH_OK ? rush_feed_rows(context, rows, 0xffff) : status;
+}
+
+rush_status run_entry(rush_context* context, uint32_t entry, checks::Drive drive, const void* rows) {
+  if (rows != nullptr) return run_fed(context, entry, rows);
+  return drive == checks::Drive::kRun ? rush_run(context, entry) : run_pieces(context, entry, drive);
 }
 
 }  // namespace
@@ -65,7 +75,7 @@ bool guard_intact(const uint8_t* guard, uint32_t bytes) {
   return true;
 }
 
-__attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive drive) {
+__attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive drive, const void* rows) {
   uint32_t* const sp = stack_pointer();
   paint_below(sp);
   if (drive == Drive::kEachStep) {
@@ -73,7 +83,7 @@ __attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Dr
     return {status, bytes_used_below(sp)};
   }
   bench_begin();
-  const rush_status status = drive == Drive::kRun ? rush_run(context, entry) : run_steps(context, entry);
+  const rush_status status = run_entry(context, entry, drive, rows);
   bench_end();
   return {status, bytes_used_below(sp)};
 }

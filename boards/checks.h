@@ -23,9 +23,9 @@ struct Measured {
 };
 
 /// One bracketed run of an entry on a freshly painted stack. kSteps runs it band by band, kEachStep with a bracket
-/// around every band.
-enum class Drive { kRun, kSteps, kEachStep };
-Measured run(rush_context* context, uint32_t entry, Drive drive);
+/// around every band, kSome in pieces of a few rows; `rows`, if any, are those of its line-fed input.
+enum class Drive { kRun, kSteps, kEachStep, kSome };
+Measured run(rush_context* context, uint32_t entry, Drive drive, const void* rows);
 
 }  // namespace checks
 #endif

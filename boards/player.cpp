@@ -89,7 +89,7 @@ bool give_inputs(const RecordHeader& record, rush_context* context) {
   uint32_t left = record.input_bytes;
   for (uint32_t i = 0; const rush_io* const info = rush_input_info(context, record.entry, i); ++i) {
     if (info->bytes > left) return false;
-    memcpy(rush_input(context, record.entry, i), from, info->bytes);
+    if (void* const input = rush_input(context, record.entry, i)) memcpy(input, from, info->bytes);
     from += info->bytes;
     left -= info->bytes;
   }
@@ -121,11 +121,21 @@ bool guards_intact(const Bench& bench) {
   return true;
 }
 
+checks::Drive drive_of(const RecordHeader& record) {
+  if ((record.flags & rush::kInPieces) != 0) return checks::Drive::kSome;
+  return (record.flags & rush::kBandByBand) != 0 ? checks::Drive::kSteps : checks::Drive::kRun;
+}
+
+/// The rows of the line-fed input, which is the only one then.
+const uint8_t* rows_of(const RecordHeader& record, rush_context* context) {
+  const rush_io* const first = rush_input_info(context, record.entry, 0);
+  return first != nullptr && (first->flags & RUSH_IO_LINE_FED) != 0 ? input_of(record) : nullptr;
+}
+
 void run(const RecordHeader& record, rush_context* context, RecordOutcome* outcome) {
-  const checks::Drive drive = (record.flags & rush::kBandByBand) != 0 ? checks::Drive::kSteps : checks::Drive::kRun;
   outcome->status = rush::kBadRecord;
   if (!give_inputs(record, context)) return;
-  const checks::Measured measured = checks::run(context, record.entry, drive);
+  const checks::Measured measured = checks::run(context, record.entry, drive_of(record), rows_of(record, context));
   outcome->stack_bytes = measured.stack_bytes;
   if (measured.status != RUSH_OK || compare_outputs(record, context, outcome)) outcome->status = measured.status;
 }

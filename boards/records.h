@@ -13,7 +13,8 @@ enum : uint32_t { kRecordMagic = 0x43455252u, kRecordsEnd = 0x444E4552u };  // "
 
 enum RecordFlags : uint32_t {
   kSameInstance = 1,  ///< no image: goes on with the instance of the record before
-  kBandByBand = 2     ///< driven by rush_begin and rush_step instead of rush_run
+  kBandByBand = 2,    ///< driven by rush_begin and rush_step instead of rush_run
+  kInPieces = 4       ///< by rush_run_some
 };
 
 /// Followed by the image, the input and the expected output, each padded to 16 bytes.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/image_reader.h"
+#include "compiler/plan/cost.h"
 #include "ops/op_def.h"
 #include "rushlight/crc32.h"
 
@@ -108,7 +109,8 @@ class ImageEmitter {
       : program_(program), options_(options), ids_(kernel_ids(program, options)) {}
 
   std::vector<uint8_t> emit() {
-    SectionWriter writer(static_cast<uint16_t>(kFixedSections + 2 + (options_.debug ? 1 : 0)));
+    SectionWriter writer(
+        static_cast<uint16_t>(kFixedSections + 2 + (options_.debug ? 1 : 0) + (options_.costs ? 1 : 0)));
     place_constants(writer);
     make_regions();
     for (const ProgramStep& step : program_.steps) make_step(step);
@@ -196,11 +198,22 @@ class ImageEmitter {
     for (const Chain& chain : program_.chains) {
       chains_.push_back({static_cast<uint16_t>(chain.first_step), static_cast<uint16_t>(chain.step_count),
                          static_cast<uint32_t>(links_.size())});
-      for (const ChainLink& link : chain.links) links_.push_back(image_link(chain, link));
+      for (size_t place = 0; place < chain.links.size(); ++place) links_.push_back(image_link(chain, place));
     }
   }
 
-  static ImageLink image_link(const Chain& chain, const ChainLink& link) {
+  static uint16_t last_reader(const Chain& chain, size_t place) {
+    size_t last = place;
+    for (size_t reader = place + 1; reader < chain.links.size(); ++reader) {
+      for (const auto& [producer, dependency] : chain.links[reader].producers) {
+        if (producer == chain.first_step + static_cast<int>(place)) last = reader;
+      }
+    }
+    return static_cast<uint16_t>(last);
+  }
+
+  static ImageLink image_link(const Chain& chain, size_t place) {
+    const ChainLink& link = chain.links[place];
     internal_check(link.producers.size() <= 2, "a step of a chain reads more than two maps of the chain");
     ImageLink out = {link.band_rows, {kNoProducer, kNoProducer}, {}, {}, 0};
     for (size_t i = 0; i < link.producers.size(); ++i) {
@@ -209,6 +222,7 @@ class ImageEmitter {
       out.row_stride[i] = static_cast<uint16_t>(dependency.stride);
       out.row_lead[i] = static_cast<int16_t>(dependency.lead);
     }
+    out.last_reader = last_reader(chain, place);
     return out;
   }
 
@@ -237,6 +251,7 @@ class ImageEmitter {
         static_cast<uint32_t>(element_count(port.exported_shape)) * static_cast<uint32_t>(dtype_bytes(port.type.dtype));
     io.dtype = image_dtype(port.type.dtype);
     io.exported_dtype = image_dtype(port.exported_dtype);
+    io.flags = static_cast<uint8_t>((port.line_fed ? RUSH_IO_LINE_FED : 0) | (port.kept ? RUSH_IO_KEPT : 0));
     io.rank = static_cast<uint8_t>(port.exported_shape.size());
     for (size_t i = 0; i < port.exported_shape.size(); ++i) {
       io.dims[i] = static_cast<uint32_t>(port.exported_shape[i]);
@@ -270,6 +285,16 @@ class ImageEmitter {
     writer.add(SectionKind::kLabels, labels_);
     writer.add(SectionKind::kKernels, ids_);
     if (options_.debug) writer.add(SectionKind::kDebug, debug_);
+    if (options_.costs) writer.add(SectionKind::kCosts, row_costs());
+  }
+
+  std::vector<uint32_t> row_costs() const {
+    std::vector<uint32_t> costs;
+    for (const ProgramStep& step : program_.steps) {
+      const uint64_t cycles = (step_cycles(program_, step) + step.rows - 1) / step.rows;
+      costs.push_back(static_cast<uint32_t>(std::min<uint64_t>(cycles, 0xffffffffu)));
+    }
+    return costs;
   }
 
   ImageHeader header() const {

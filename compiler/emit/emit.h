@@ -15,6 +15,7 @@ namespace rush {
 struct EmitOptions {
   bool full_kernel_table = false;  ///< number the kernels as ops.def lists them, not only those used
   bool debug = true;               ///< keep layer names and source lines
+  bool costs = false;              ///< add modelled cycles, for rush_run_some()
 };
 
 /// Writes the image, placing the constants in it. The program must be planned. Throws InternalError, naming the

@@ -165,7 +165,7 @@ TEST(ImageReader, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(good), "");
   EXPECT_THAT(refusal({}), HasSubstr("model.rush is not a Rushlight image"));
   EXPECT_THAT(refusal(spoiled(0, 'X')), HasSubstr("model.rush is not a Rushlight image"));
-  EXPECT_THAT(refusal(spoiled(8, 7)), HasSubstr("model.rush has image format 7.0, this rushlight reads 1.x"));
+  EXPECT_THAT(refusal(spoiled(8, 7)), HasSubstr("model.rush has image format 7.1, this rushlight reads 1.x"));
   EXPECT_THAT(refusal({good.begin(), good.begin() + 100}),
               HasSubstr("model.rush is truncated: 100 bytes of " + std::to_string(good.size())));
   EXPECT_THAT(refusal(spoiled(200, 0x5a)), HasSubstr("model.rush is damaged: its CRC-32 is "));
@@ -206,7 +206,7 @@ TEST(Show, TextAndJsonDescribeTheImage) {
   EXPECT_THAT(text, HasSubstr("clamp_s8_mve"));
   EXPECT_THAT(text, HasSubstr("\"layers.clamp_s8\" (model.py:7) by 1"));
   const auto json = nlohmann::json::parse(show_image_json(image));
-  EXPECT_EQ(json["header"]["version"], "1.0");
+  EXPECT_EQ(json["header"]["version"], "1.1");
   EXPECT_EQ(json["steps"].size(), 2u);
   EXPECT_EQ(json["steps"][0]["operands"][0]["bytes"], 24);
   EXPECT_EQ(json["entries"][0]["inputs"][0]["scale"], 0.1);

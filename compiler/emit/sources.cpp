@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/image_reader.h"
+#include "ops/op_def.h"
 
 namespace rush {
 namespace {
@@ -170,10 +171,21 @@ class SourceWriter {
     line("#define {}_BYTES {}\n#define {}_DTYPE {}", macro, io.bytes, macro, dtype_macro(io.dtype));
     line("#define {}_RANK {}\n#define {}_SHAPE {{{}}}", macro, io.rank, macro,
          fmt::join(io.dims, io.dims + io.rank, ", "));
+    if ((io.flags & RUSH_IO_LINE_FED) != 0) rows(macro, io);
     if (io.scale == 0) return;
     line("#define {}_SCALE {}\n#define {}_INVERSE_SCALE {}", macro, float_literal(io.scale), macro,
          float_literal(io.inverse_scale));
     line("#define {}_ZERO_POINT ({})", macro, io.zero_point);
+  }
+
+  /// What rush_feed_rows() takes, from the step that stands for the caller.
+  void rows(const std::string& macro, const rush_io& io) {
+    for (const ImageStep& step : image_.steps()) {
+      if (image_.family(step).host->contract->written != 0 || image_.operands(step)[0] != io.operand) continue;
+      FeedParams feed;
+      std::memcpy(&feed, image_.params(step), sizeof feed);
+      line("#define {}_ROWS {}\n#define {}_ROW_BYTES {}", macro, feed.rows, macro, feed.map.row_bytes);
+    }
   }
 
   void labels() {

@@ -79,7 +79,11 @@ void HostProgram::give_inputs(size_t entry, const std::vector<HostTensor>& input
         fmt::format("input \"{}\" is {} {}, not {} {}", ports[i].name, dtype_name(inputs[i].dtype()),
                     to_string(inputs[i].shape()), dtype_name(ports[i].dtype), to_string(ports[i].memory_shape())));
     auto* to = static_cast<uint8_t*>(rush_input(context(), static_cast<uint32_t>(entry), static_cast<uint32_t>(i)));
-    std::copy_n(inputs[i].raw(), inputs[i].bytes(), to);
+    if (to != nullptr) {
+      std::copy_n(inputs[i].raw(), inputs[i].bytes(), to);
+    } else {
+      rows_to_feed_.assign(inputs[i].raw(), inputs[i].raw() + inputs[i].bytes());
+    }
   }
 }
 
@@ -106,9 +110,17 @@ void HostProgram::drive(size_t entry, const BandObserver& observe) {
     if (observe && before.in_chain != 0)
       rows_before.assign(context()->rows_done, context()->rows_done + host_->chains()[before.chain].step_count);
     status = rush_step(context());
-    if (observe) show_band(before, rows_before, observe);
+    const bool is_fed = status == RUSH_NEEDS_ROWS;
+    if (is_fed) status = feed_all();
+    if (observe && !is_fed) show_band(before, rows_before, observe);
   } while (status == RUSH_RUNNING);
   internal_check(status == RUSH_OK, fmt::format("rush_step: status {}", int(status)));
+}
+
+/// All rows of the line-fed input; it is the only one, and no other can be waited for.
+rush_status HostProgram::feed_all() {
+  // More rows than there can be: those beyond the last are ignored, and the last is all that is read.
+  return rush_feed_rows(context(), rows_to_feed_.data(), 0xffff);
 }
 
 /// Finds the step that ran by its row counter.

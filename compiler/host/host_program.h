@@ -66,6 +66,7 @@ class HostProgram {
   void give_inputs(size_t entry, const std::vector<HostTensor>& inputs);
   std::vector<HostTensor> take_outputs(size_t entry) const;
   void drive(size_t entry, const BandObserver& observe);
+  rush_status feed_all();
   void show_band(const rush_context& before, const std::vector<uint16_t>& rows_before, const BandObserver& observe);
   void show_step(size_t step, Band band, const BandObserver& observe);
 
@@ -73,6 +74,7 @@ class HostProgram {
   Shared host_;  ///< the same for the host's kernels: what runs
   std::vector<AlignedBytes> regions_;
   AlignedBytes context_;
+  std::vector<uint8_t> rows_to_feed_;
 };
 
 }  // namespace rush

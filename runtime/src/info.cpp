@@ -17,7 +17,7 @@ const ImageEntry* find_entry(const rush_context* context, uint32_t entry) {
 }
 
 uint8_t* address_of(const rush_context* context, const rush_io* io) {
-  if (io == nullptr) return nullptr;
+  if (io == nullptr || (io->flags & RUSH_IO_LINE_FED) != 0) return nullptr;
   return context->regions[io->operand >> kOperandRegionShift] + (io->operand & kOperandOffsetMask);
 }
 

@@ -102,9 +102,10 @@ bool operand_holds(const Candidate& c, uint32_t operand, uint32_t bytes) {
 
 bool operands_hold(const Candidate& c, const KernelContract& contract, const uint32_t* operands,
                    const Extents& extents) {
+  const uint32_t written = contract.written == 0 ? 1u : contract.written;  // by the caller, if not by the kernel
   for (uint32_t i = 0; i < contract.operand_count; ++i) {
     if (!operand_holds(c, operands[i], extents.bytes[i])) return false;
-    if ((contract.written >> i & 1u) != 0 && operands[i] >> kOperandRegionShift == 0) return false;
+    if ((written >> i & 1u) != 0 && operands[i] >> kOperandRegionShift == 0) return false;
     if ((contract.word_aligned >> i & 1u) != 0 && (operands[i] & 3u) != 0) return false;
   }
   return true;
@@ -183,7 +184,9 @@ uint32_t misalignment_mask(uint8_t dtype) {
 bool io_holds(const Candidate& c) {
   const rush_io* io = c.all<rush_io>(SectionKind::kIo);
   for (uint32_t left = c.count(SectionKind::kIo); left > 0; --left, ++io) {
-    if (io->rank > RUSH_MAX_RANK || !operand_holds(c, io->operand, io->bytes) ||
+    // A line-fed input is a ring of its rows, which a step describes.
+    const bool is_whole = (io->flags & RUSH_IO_LINE_FED) == 0;
+    if (io->rank > RUSH_MAX_RANK || !operand_holds(c, io->operand, is_whole ? io->bytes : 0) ||
         (io->operand & misalignment_mask(io->dtype)) != 0) {
       return false;
     }

@@ -2,20 +2,26 @@
 //
 // Running an accepted image. A chain of several steps advances by demand: each call runs one band of its last step
 // that is ready, so that a row is used soon after it was made and the rings stay small.
+#include <string.h>
+
 #include "image_access.h"
 #include "rushlight/kernel.h"
 
 namespace rush {
 namespace {
 
-void run_band(const rush_context& context, const ImageStep& step, Band band) {
+/// False if the step stands for rows that the caller gives.
+bool run_band(const rush_context& context, const ImageStep& step, Band band) {
   const KernelEntry& kernel = context.kernels->entries[step.kernel];
+  const KernelContract& contract = *kernel.contract;
+  if (contract.written == 0) return false;
   const uint32_t* const operands = elements<uint32_t>(context.image, SectionKind::kOperands) + step.first_operand;
   void* addresses[kMaxOperands];
-  for (uint32_t i = 0; i < kernel.contract->operand_count; ++i) {
+  for (uint32_t i = 0; i < contract.operand_count; ++i) {
     addresses[i] = context.regions[operands[i] >> kOperandRegionShift] + (operands[i] & kOperandOffsetMask);
   }
   kernel.run(elements<uint8_t>(context.image, SectionKind::kParams) + step.params, addresses, band);
+  return true;
 }
 
 /// A chain of two or more steps, as it runs.
@@ -44,31 +50,122 @@ bool is_ready(const Chain& chain, uint32_t place) {
   return true;
 }
 
-/// Runs one band; false if there is nothing left to do.
-bool advance(const rush_context& context, const Chain& chain) {
+/// The last step that is ready, `from` on; producers stand in front, so there is one until all are done. Only a damaged
+/// image can send the search past the first step: then it begins anew.
+uint32_t ready_place(const Chain& chain, uint32_t from) {
+  uint32_t place = from;
+  while (is_done(chain, place) || !is_ready(chain, place)) place = place == 0 ? chain.length - 1 : place - 1;
+  return place;
+}
+
+bool all_done(const Chain& chain) {
   for (uint32_t place = chain.length; place-- > 0;) {
-    if (is_done(chain, place) || !is_ready(chain, place)) continue;
-    const uint32_t end = next_row(chain, place);
-    run_band(context, chain.steps[place], {chain.done[place], static_cast<int32_t>(end)});
-    chain.done[place] = static_cast<uint16_t>(end);
-    return true;
-  }
-  return false;
-}
-
-void begin_chain(rush_context* context, const Chain& chain) {
-  for (uint32_t place = 0; place < chain.length; ++place) chain.done[place] = 0;
-  context->in_chain = 1;
-}
-
-/// One band of the chain; true if that was its last.
-bool step_chain(rush_context* context, const Chain& chain) {
-  if (context->in_chain == 0) begin_chain(context, chain);
-  advance(*context, chain);
-  for (uint32_t place = 0; place < chain.length; ++place) {
     if (!is_done(chain, place)) return false;
   }
   return true;
+}
+
+/// A step that runs alone, so many rows at a time.
+inline ImageLink alone(uint16_t rows) { return {rows, {kNoProducer, kNoProducer}, {0, 0}, {0, 0}, 0}; }
+
+/// The chain that runs now. A step that runs alone has no link: it gets `link`.
+Chain current_chain(rush_context* context, const ImageLink& link) {
+  const ImageChain& chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
+  const ImageLink* const links = elements<ImageLink>(context->image, SectionKind::kLinks) + chain.first_link;
+  if (context->in_chain == 0) {
+    for (uint32_t place = 0; place < chain.step_count; ++place) context->rows_done[place] = 0;
+    context->in_chain = chain.step_count;
+  }
+  return {elements<ImageStep>(context->image, SectionKind::kSteps) + chain.first_step,
+          chain.step_count == 1 ? &link : links, context->rows_done, chain.step_count};
+}
+
+/// Notes rows done; true if the chain has ended.
+bool end_band(rush_context* context, const Chain& chain, uint32_t place, uint32_t end) {
+  chain.done[place] = static_cast<uint16_t>(end);
+  const uint32_t reader = chain.links[place].last_reader;
+  context->in_chain = static_cast<uint16_t>(reader == 0 || reader >= chain.length ? chain.length : reader + 1);
+  if (end != chain.steps[place].rows || !all_done(chain)) return false;
+  context->in_chain = 0;
+  ++context->chain;
+  return true;
+}
+
+rush_status status_of(const rush_context& context) {
+  return context.chain == context.chain_end ? RUSH_OK : RUSH_RUNNING;
+}
+
+/// Up to `most` bands of the current chain; a step that runs alone does `rows` rows a band.
+rush_status run_bands(rush_context* context, uint16_t rows, uint32_t most) {
+  const ImageLink link = alone(rows);
+  const Chain chain = current_chain(context, link);
+  for (; most != 0; --most) {
+    const uint32_t place = ready_place(chain, context->in_chain - 1u), end = next_row(chain, place);
+    if (!run_band(*context, chain.steps[place], {chain.done[place], static_cast<int32_t>(end)})) return RUSH_NEEDS_ROWS;
+    if (end_band(context, chain, place, end)) break;
+  }
+  return status_of(*context);
+}
+
+enum : uint16_t { kAllRows = 0xffff };
+enum : uint32_t { kAllBands = 0xffffffffu };
+
+inline bool is_open(const rush_context* context) { return context != nullptr && context->image != nullptr; }
+
+/// The caller's row into the map of the step that waits for it; returns its bytes. Not inlined: its locals need not lie
+/// below a kernel's.
+__attribute__((noinline)) uint32_t take_row(rush_context* context, const uint8_t* row) {
+  const ImageLink link = alone(1);
+  const Chain chain = current_chain(context, link);
+  const uint32_t place = ready_place(chain, context->in_chain - 1u), y = chain.done[place];
+  const ImageStep& step = chain.steps[place];
+  const FeedParams& params =
+      *reinterpret_cast<const FeedParams*>(elements<uint8_t>(context->image, SectionKind::kParams) + step.params);
+  const uint32_t operand = elements<uint32_t>(context->image, SectionKind::kOperands)[step.first_operand];
+  uint8_t* const map = context->regions[operand >> kOperandRegionShift] + (operand & kOperandOffsetMask);
+  memcpy(map + row_offset(params.map, y), row, params.map.row_bytes);
+  end_band(context, chain, place, y + 1);
+  return params.map.row_bytes;
+}
+
+/// Modelled cycles of a row of each step, or null.
+const uint32_t* row_costs(const uint8_t* image) {
+  const ImageHeader& header = *reinterpret_cast<const ImageHeader*>(image);
+  const ImageSection* s = &section(image, SectionKind::kRegions);
+  for (uint32_t left = header.section_count; left > 0; --left, ++s) {
+    if (s->kind != static_cast<uint16_t>(SectionKind::kCosts)) continue;
+    return s->bytes == 4 * section(image, SectionKind::kSteps).count
+               ? reinterpret_cast<const uint32_t*>(image + s->offset)
+               : nullptr;
+  }
+  return nullptr;
+}
+
+/// The most rows, a power of two, that `cycles` are enough for; at least one.
+uint16_t affordable_rows(uint32_t row_cycles, uint32_t cycles) {
+  uint16_t rows = 1;
+  while (rows < 0x8000u && row_cycles <= (cycles >> 1)) {
+    rows = static_cast<uint16_t>(rows << 1);
+    cycles >>= 1;
+  }
+  return rows;
+}
+
+/// How many rows the next step does if it runs alone, and what its band costs.
+struct NextBand {
+  uint16_t rows;
+  uint32_t cycles;
+};
+
+/// Without costs any band takes all that is left.
+__attribute__((noinline)) NextBand next_band(rush_context* context, uint32_t cycles) {
+  const uint32_t* const costs = row_costs(context->image);
+  const uint32_t first = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain].first_step;
+  const ImageLink link = alone(affordable_rows(costs == nullptr ? cycles : costs[first], cycles));
+  const Chain chain = current_chain(context, link);
+  const uint32_t place = ready_place(chain, context->in_chain - 1u);
+  const uint32_t rows = next_row(chain, place) - chain.done[place];
+  return {link.band_rows, costs == nullptr ? cycles : saturating_multiply(rows, costs[first + place])};
 }
 
 }  // namespace
@@ -86,28 +183,43 @@ extern "C" rush_status rush_begin(rush_context* context, uint32_t entry) {
 
 extern "C" rush_status rush_step(rush_context* context) {
   using namespace rush;
-  if (context == nullptr || context->image == nullptr) return RUSH_BAD_ARGUMENT;
-  if (context->chain == context->chain_end) return RUSH_OK;
-  const ImageChain& image_chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
-  const ImageStep* const steps = elements<ImageStep>(context->image, SectionKind::kSteps) + image_chain.first_step;
-  bool ended = true;
-  if (image_chain.step_count == 1) {
-    run_band(*context, *steps, {0, steps->rows});
-  } else {
-    const ImageLink* const links = elements<ImageLink>(context->image, SectionKind::kLinks) + image_chain.first_link;
-    ended = step_chain(context, {steps, links, context->rows_done, image_chain.step_count});
-  }
-  if (!ended) return RUSH_RUNNING;
-  context->in_chain = 0;
-  return ++context->chain == context->chain_end ? RUSH_OK : RUSH_RUNNING;
+  if (!is_open(context)) return RUSH_BAD_ARGUMENT;
+  return status_of(*context) == RUSH_OK ? RUSH_OK : run_bands(context, kAllRows, 1);
 }
 
 extern "C" rush_status rush_run(rush_context* context, uint32_t entry) {
+  using namespace rush;
   rush_status status = rush_begin(context, entry);
-  if (status == RUSH_OK) {
-    do {
-      status = rush_step(context);
-    } while (status == RUSH_RUNNING);
+  if (status == RUSH_OK) status = status_of(*context);
+  while (status == RUSH_RUNNING) status = run_bands(context, kAllRows, kAllBands);
+  return status;
+}
+
+extern "C" rush_status rush_run_some(rush_context* context, uint32_t cycles) {
+  using namespace rush;
+  if (!is_open(context)) return RUSH_BAD_ARGUMENT;
+  rush_status status = status_of(*context);
+  while (status == RUSH_RUNNING) {
+    const NextBand next = next_band(context, cycles);
+    status = run_bands(context, next.rows, 1);
+    if (next.cycles >= cycles) break;
+    cycles -= next.cycles;
+  }
+  return status;
+}
+
+extern "C" rush_status rush_feed_rows(rush_context* context, const void* rows, uint32_t count) {
+  using namespace rush;
+  if (!is_open(context) || (rows == nullptr && count != 0)) return RUSH_BAD_ARGUMENT;
+  const uint8_t* row = static_cast<const uint8_t*>(rows);
+  rush_status status = status_of(*context);
+  while (status == RUSH_RUNNING || (status == RUSH_NEEDS_ROWS && count != 0)) {
+    if (status == RUSH_NEEDS_ROWS) {
+      row += take_row(context, row);
+      --count;
+      status = status_of(*context);
+    }
+    if (status == RUSH_RUNNING) status = run_bands(context, kAllRows, kAllBands);
   }
   return status;
 }

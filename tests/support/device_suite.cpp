@@ -58,7 +58,8 @@ void append_record(std::vector<uint8_t>& out, const RecordHeader& common, const 
                    const SuiteRun& run) {
   const std::vector<uint8_t> input = joined(run.inputs), output = joined(run.outputs);
   RecordHeader header = common;
-  header.flags = (image.empty() ? kSameInstance : 0u) | (run.band_by_band ? kBandByBand : 0u);
+  header.flags =
+      (image.empty() ? kSameInstance : 0u) | (run.band_by_band ? kBandByBand : 0u) | (run.in_pieces ? kInPieces : 0u);
   header.image_bytes = static_cast<uint32_t>(image.size());
   header.input_bytes = static_cast<uint32_t>(input.size());
   header.output_bytes = static_cast<uint32_t>(output.size());

@@ -20,6 +20,7 @@ struct SuiteRun {
   std::vector<HostTensor> inputs;
   std::vector<HostTensor> outputs;
   bool band_by_band = false;
+  bool in_pieces = false;  ///< by rush_run_some()
 };
 
 /// An image and its runs, one after the other on one instance.

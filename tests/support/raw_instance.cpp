@@ -52,7 +52,7 @@ bool RawInstance::run_all(uint64_t max_bands) {
       status = rush_step(context());
       if (status == RUSH_OK) break;
     }
-    if (status != RUSH_OK) return false;
+    if (status != RUSH_OK && status != RUSH_NEEDS_ROWS) return false;
   }
   return true;
 }

@@ -12,7 +12,7 @@
 namespace rush {
 
 enum : uint32_t { kMagic = 0x48535552u };  // "RUSH"
-enum : uint16_t { kVersionMajor = 1, kVersionMinor = 0 };
+enum : uint16_t { kVersionMajor = 1, kVersionMinor = 1 };
 
 /// The classes of cores that kernels are written for.
 enum class Isa : uint16_t { kScalar = 0, kDsp = 1, kMve = 2 };
@@ -48,9 +48,10 @@ enum class SectionKind : uint16_t {
   kConstants = 11,  ///< weights, tables: what operands of region 0 point into (offsets from the image's start)
   kKernels = 12,    ///< uint16_t[]: kernel ids, in the order of the kernel table
   kDebug = 13,      ///< ImageDebug[]: one for each step; layer names and source lines
-  kCommands = 14    ///< command streams of an NPU, operands of the kernel that drives it
+  kCommands = 14,   ///< command streams of an NPU, operands of the kernel that drives it
+  kCosts = 15       ///< uint32_t[]: modelled cycles of each step, for rush_run_some()
 };
-enum : uint16_t { kFixedSections = 10, kKnownSections = 14, kSectionRequired = 1 };
+enum : uint16_t { kFixedSections = 10, kKnownSections = 15, kSectionRequired = 1 };
 
 struct ImageSection {
   uint16_t kind;
@@ -101,7 +102,9 @@ struct ImageLink {
   uint16_t producer[2];  ///< 0xffff: none
   uint16_t row_stride[2];
   int16_t row_lead[2];
-  uint16_t reserved;
+  /// Place of the last step that reads this step's rows, or its own: no step behind that one can become ready by a band
+  /// of this one. 0: not known.
+  uint16_t last_reader;
 };
 enum : uint16_t { kNoProducer = 0xffff };
 

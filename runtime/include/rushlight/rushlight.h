@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What a call came to. Everything but RUSH_OK and RUSH_RUNNING is an error. */
+/** What a call came to. Everything but RUSH_OK, RUSH_RUNNING and RUSH_NEEDS_ROWS is an error. */
 typedef enum rush_status {
   RUSH_OK = 0,
   RUSH_RUNNING = 1,           /**< rush_step: there is more to do */
@@ -26,7 +26,8 @@ typedef enum rush_status {
   RUSH_WRONG_TARGET = 7,      /**< compiled for another class of core (scalar, dsp, mve) */
   RUSH_WRONG_KERNELS = 8,     /**< compiled for another kernel table than the one linked */
   RUSH_BAD_STEP = 9,          /**< a step's kernel, parameters, operands or chain do not hold */
-  RUSH_REGION_TOO_SMALL = 10  /**< a region given is smaller than the image asks for */
+  RUSH_REGION_TOO_SMALL = 10, /**< a region given is smaller than the image asks for */
+  RUSH_NEEDS_ROWS = 11        /**< no error: the next rows of a line-fed input are wanted, see rush_feed_rows */
 } rush_status;
 
 /** Element types. int4 is two per byte, low nibble first. */
@@ -44,6 +45,10 @@ typedef enum rush_dtype {
 
 enum { RUSH_MAX_RANK = 6, RUSH_MAX_REGIONS = 8, RUSH_ALIGNMENT = 16 };
 
+/** RUSH_IO_LINE_FED: `operand` is a ring of a few rows, and rush_feed_rows() the only way to fill it. RUSH_IO_KEPT: the
+ *  input still has its value after a run; others may have been overwritten. */
+enum rush_io_flags { RUSH_IO_LINE_FED = 1, RUSH_IO_KEPT = 2 };
+
 /** One input or output, as it lies in memory and in the image.
  *  real = (code - zero_point) * scale, and code = clamp(round_half_even(real * inverse_scale) + zero_point, code_min,
  *  code_max), in float32. dims are in the exported model's axis order; dim_order[i] is the axis that lies at memory
@@ -55,7 +60,7 @@ typedef struct rush_io {
   uint8_t dtype;          /**< rush_dtype of the codes in memory */
   uint8_t exported_dtype; /**< rush_dtype of the exported model's input or output */
   uint8_t rank;
-  uint8_t flags; /**< 0; reserved */
+  uint8_t flags; /**< rush_io_flags */
   uint32_t dims[RUSH_MAX_RANK];
   uint8_t dim_order[8];
   float scale; /**< 0 where the values are not quantized */
@@ -90,7 +95,7 @@ typedef struct rush_context {
   uint8_t* regions[RUSH_MAX_REGIONS];
   uint16_t chain; /**< next chain to run */
   uint16_t chain_end;
-  uint16_t in_chain; /**< 1 while rows_done belongs to a chain that has begun */
+  uint16_t in_chain; /**< not 0 while rows_done belongs to a chain that has begun: where to look for what is ready */
   uint16_t rows_done[3];
 } rush_context;
 
@@ -110,8 +115,9 @@ const char* rush_entry_name(const rush_context* context, uint32_t entry);
 const rush_io* rush_input_info(const rush_context* context, uint32_t entry, uint32_t i);
 const rush_io* rush_output_info(const rush_context* context, uint32_t entry, uint32_t i);
 
-/** Where to write the i-th input before a run, where to read the i-th output after it; NULL if there is none. Inputs
- *  and outputs may share memory: read outputs before writing the next inputs. */
+/** Where to write the i-th input before a run, where to read the i-th output after it; NULL if there is none, or if the
+ *  input is line-fed. Inputs and outputs share memory: read outputs before writing the next inputs, and write every
+ *  input before every run (but see RUSH_IO_KEPT). */
 void* rush_input(const rush_context* context, uint32_t entry, uint32_t i);
 const void* rush_output(const rush_context* context, uint32_t entry, uint32_t i);
 
@@ -128,6 +134,16 @@ rush_status rush_step(rush_context* context);
 
 /** rush_begin, then rush_step to the end. */
 rush_status rush_run(rush_context* context, uint32_t entry);
+
+/** Goes on with a run that rush_begin began, for about that many modelled cycles, and returns RUSH_RUNNING at the next
+ *  row's end, or RUSH_OK at the end of the run. It does at least one row, so a row's time is the least that a caller
+ *  must have; images compiled without costs do one row, or one step of a chain, a call. */
+rush_status rush_run_some(rush_context* context, uint32_t cycles);
+
+/** Line-fed inputs (`rushlight compile --line-input`) never exist as a whole. After rush_begin, give rows as they come,
+ *  densely packed, in order: each call runs the model as far as the rows reach. RUSH_NEEDS_ROWS: the next rows, please;
+ *  RUSH_OK: that was the last one, the outputs are there. Rows that are given beyond the last are ignored. */
+rush_status rush_feed_rows(rush_context* context, const void* rows, uint32_t count);
 
 #ifdef __cplusplus
 }
