@@ -19,6 +19,7 @@ struct Options {
   std::string directory;
   std::string opt = "balanced";
   std::vector<std::string> stream;
+  std::string ram;
   std::vector<std::string> labels;
   std::string symbol = "model";
   bool json = false;
@@ -33,9 +34,28 @@ StreamRequest parse_stream(const std::string& text) {
   return {text.substr(0, dots), text.substr(dots + 2)};
 }
 
+/// "32K", "1.5M", "20000".
+uint64_t parse_bytes(const std::string& text) {
+  size_t end = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception&) {
+  }
+  std::string unit = text.substr(end);
+  if (!unit.empty() && (unit.back() == 'B' || unit.back() == 'b')) unit.pop_back();
+  const std::map<std::string, double> units = {{"", 1},      {"k", 1024},    {"K", 1024},
+                                               {"Ki", 1024}, {"M", 1 << 20}, {"Mi", 1 << 20}};
+  const auto it = units.find(unit);
+  if (!(value >= 0 && value < 1e9) || it == units.end())
+    throw UserError(fmt::format("--ram {}: no number of bytes", text), "write 32K or 32768");
+  return static_cast<uint64_t>(value * it->second);
+}
+
 void compile(Options options) {
   options.compile.opt = parse_opt(options.opt).value();
   for (const std::string& text : options.stream) options.compile.stream.push_back(parse_stream(text));
+  if (!options.ram.empty()) options.compile.most_ram = parse_bytes(options.ram);
   options.compile.labels = options.labels;
   const Compilation compilation = compile_model(options.model, options.compile);
   const std::string made_from = std::filesystem::path(options.model).filename().string();
@@ -62,6 +82,12 @@ void add_compile_command(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_option("--stream", options->stream, "FIRST..LAST: run these layers band by band, through rings of rows");
+  command->add_option("--ram", options->ram,
+                      "Most RAM in all, e.g. 32K: layers run through rings of rows as far as that needs it");
+  command->add_flag("--keep-input", options->compile.keep_input, "Leave the input as it was for the caller");
+  command->add_flag("--line-input", options->compile.line_input,
+                    "The caller gives the first input row by row: it never lies in RAM as a whole");
+  command->add_flag("--curve", options->compile.trade_curve, "Find what more or less RAM would cost in time");
   command->add_option("--labels", options->labels, "Class names that the image carries")->delimiter(',');
   command->add_option("--symbol", options->symbol, "C name of the model in model.h")->capture_default_str();
   command->add_option("--dump-ir", options->compile.dump_ir,

@@ -10,6 +10,7 @@
 #include "compiler/import/import.h"
 #include "compiler/lower/lower.h"
 #include "compiler/passes/pass_list.h"
+#include "compiler/plan/choose.h"
 #include "compiler/plan/plan.h"
 
 namespace rush {
@@ -56,10 +57,15 @@ void stream_layers(Program& program, const CompileOptions& options) {
   }
 }
 
+/// How much longer than the fastest schedule one of less RAM may take. An input is fed line by line for its RAM's sake.
+double added_time(const CompileOptions& options) {
+  if (options.opt == Opt::kSize || options.line_input) return 0.06;
+  return 0;
+}
+
 /// A UserError where the program cannot lie in the target's memories.
 void check_fits(const Program& program, size_t image_bytes, const Target& target) {
-  uint64_t ram = stack_bound(program);
-  for (const RegionUse& region : program.regions) ram += region.bytes;
+  const uint64_t ram = total_ram(program);
   if (image_bytes > target.flash_bytes) {
     throw UserError(
         fmt::format("the model takes {} bytes of flash, {} has {}", image_bytes, target.name, target.flash_bytes),
@@ -67,7 +73,7 @@ void check_fits(const Program& program, size_t image_bytes, const Target& target
   }
   if (ram > target.ram_bytes) {
     throw UserError(fmt::format("the model takes {} bytes of RAM, {} has {}", ram, target.name, target.ram_bytes),
-                    "use a larger chip, a smaller input, or --stream FIRST..LAST for the largest maps");
+                    "use a larger chip, a smaller input, or --ram, which streams maps that are too large");
   }
 }
 
@@ -99,8 +105,18 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   Program program = lower_graph(quantized, target.isa, target.name, options.opt);
   program.mhz = target.mhz;
   program.labels = options.labels;
+  if (options.keep_input) {
+    for (ProgramPort& port : program.entries.at(0).inputs) port.kept = true;
+  }
+  if (options.line_input) make_line_fed(program, 0);
   stream_layers(program, options);
-  plan_memory(program);
+  ScheduleWish wish{
+      .most_ram = options.most_ram, .most_added = added_time(options), .with_curve = options.trade_curve};
+  Program planned = program;
+  plan_program(planned, wish);
+  if (wish.most_ram || total_ram(planned) <= target.ram_bytes) return planned;
+  wish.most_ram = target.ram_bytes;  // the chip is a budget too
+  plan_program(program, wish);
   return program;
 }
 
@@ -110,7 +126,8 @@ Compilation compile_model(const std::filesystem::path& model, const CompileOptio
   made.torch = torch_stage(model, options);
   made.quantized = quantized_stage(made.torch, options);
   made.program = program_stage(made.quantized, target, options);
-  made.image = emit_image(made.program, {.full_kernel_table = options.full_kernel_table});
+  made.image =
+      emit_image(made.program, {.full_kernel_table = options.full_kernel_table, .costs = options.opt != Opt::kSize});
   check_fits(made.program, made.image.size(), target);
   return made;
 }

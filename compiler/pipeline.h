@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,13 @@ struct CompileOptions {
   int64_t batch = 1;               ///< what a symbolic batch dimension becomes
   bool full_kernel_table = false;  ///< number kernels as the player firmware does, not only those used
   std::vector<StreamRequest> stream;
-  std::vector<std::string> labels;  ///< class names that the image carries
-  std::filesystem::path dump_ir;    ///< a folder: the graph after import and after every pass that changed it
-  std::string stop_after;           ///< a pass's name: the quantized stage ends there
+  std::optional<uint64_t> most_ram;  ///< the whole RAM: arena, states, stack and context
+  bool keep_input = false;           ///< inputs still have their values after a run
+  bool line_input = false;           ///< the caller gives the first input row by row
+  bool trade_curve = false;          ///< find what more or less RAM would cost
+  std::vector<std::string> labels;   ///< class names that the image carries
+  std::filesystem::path dump_ir;     ///< a folder: the graph after import and after every pass that changed it
+  std::string stop_after;            ///< a pass's name: the quantized stage ends there
 };
 
 /// Everything that compiling made, each stage of which can be run and compared.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compiler/plan/choose.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
 #include "ops/op_def.h"
@@ -48,6 +49,8 @@ Json port_json(const Program& program, const ProgramPort& port) {
               {"dim_order", port.dim_order},
               {"offset", program[port.buffer].offset},
               {"bytes", program[port.buffer].bytes}};
+  if (port.kept) out["kept"] = true;
+  if (port.line_fed) out["line_fed"] = true;
   if (port.border && port.border->per_tensor()) {
     out["scale"] = port.border->scale[0];
     out["zero_point"] = port.border->zero_point[0];
@@ -67,6 +70,13 @@ Json region_json(const RegionUse& region) {
       {"name", region.name}, {"kind", region.kind == RegionKind::kState ? "state" : "arena"}, {"bytes", region.bytes}};
 }
 
+Json curve_json(const Program& program) {
+  Json out = Json::array();
+  for (const TradePoint& point : program.trade_curve)
+    out.push_back({{"ram_bytes", point.ram_bytes}, {"cycles", point.cycles}, {"streamed_steps", point.streamed_steps}});
+  return out;
+}
+
 }  // namespace
 
 std::string report_json(const Program& program, std::span<const uint8_t> image) {
@@ -84,6 +94,8 @@ std::string report_json(const Program& program, std::span<const uint8_t> image) 
               {"macs", summary.macs},
               {"mhz", program.mhz},
               {"estimated_cycles", std::llround(summary.cycles)}};
+  out["ram_bytes"] = total_ram(program);
+  if (!program.trade_curve.empty()) out["trade_curve"] = curve_json(program);
   out["regions"] = Json::array();
   for (const RegionUse& region : program.regions) out["regions"].push_back(region_json(region));
   out["entries"] = Json::array();

@@ -89,6 +89,20 @@ std::string time_line(const Program& program, const ProgramSummary& s) {
                               s.cycles / program.mhz / 1000, program.mhz);
 }
 
+/// RAM against time, as far as it was asked for.
+std::string trade_curve(const Program& program) {
+  if (program.trade_curve.empty()) return "";
+  std::string text = fmt::format("\n\n{:>11}  {:>14}  {:>6}  streamed steps\n", "RAM bytes", "cycles (model)", "time");
+  const auto fastest = static_cast<double>(program.trade_curve.front().cycles);
+  for (const TradePoint& point : program.trade_curve) {
+    text += fmt::format("{:>11}  {:>14}  {:>+5.1f}%  {}\n", grouped(point.ram_bytes), grouped(point.cycles),
+                        100 * (static_cast<double>(point.cycles) / fastest - 1),
+                        count_or_dash(static_cast<uint64_t>(point.streamed_steps)));
+  }
+  text.pop_back();
+  return text;
+}
+
 }  // namespace
 
 std::string report_text(const Program& program, std::span<const uint8_t> image) {
@@ -100,6 +114,7 @@ std::string report_text(const Program& program, std::span<const uint8_t> image) 
   text +=
       fmt::format("Flash  {:>11} bytes: weights and tables {}, steps and headers {}; kernels and runtime come on top",
                   grouped(s.image_bytes), grouped(s.constant_bytes), grouped(s.image_bytes - s.constant_bytes));
+  text += trade_curve(program);
   return text;
 }
 

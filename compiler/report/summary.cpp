@@ -81,7 +81,7 @@ class Summarizer {
       const BufferId id = step.operands[i].buffer;
       if (!id.valid() || !counted_.insert(id).second) continue;
       const Buffer& buffer = program_[id];
-      const bool written = (step.family->host->contract->written >> i & 1) != 0;
+      const bool written = fills(*step.family->host, i);
       if (buffer.kind == BufferKind::kConstant) {
         row.constant_bytes += buffer.bytes;
       } else if (buffer.type) {
