@@ -18,7 +18,6 @@ cycle model (docs/targets.md). Bars of time are held against shared/tools/armcyc
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import tempfile
 from pathlib import Path
@@ -27,17 +26,12 @@ import cost_model
 import host
 import records
 from measure import BOARDS, MODELS, ModelJob, ModelResult, for_each, measure_kernels, measure_model
-from records import BENCH, BUDGET, CODE, KERNELS
+from records import BENCH, BUDGET, CODE, KERNELS, read_csv
 
 COMPILERS = ("gcc", "clang")
 
 
-def read_csv(name: str) -> list[dict]:
-    with (BENCH / name).open() as file:
-        return list(csv.DictReader(file))
-
-
-LIMITS = {row["target"]: float(row["macs_per_cycle"]) for row in read_csv("limits.csv")}
+LIMITS = {row["target"]: float(row["macs_per_cycle"]) for row in read_csv(BENCH / "limits.csv")}
 
 
 def print_model(result: ModelResult) -> None:
@@ -203,7 +197,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no such model: {', '.join(sorted(unknown))}")
     names = [n for n in options.models or MODELS if MODELS[n].exists()]
-    bars = read_csv("bars.csv")
+    bars = read_csv(BENCH / "bars.csv")
 
     results = run_models(names, bars)
     kernels = {} if options.models_only else run_kernels()

@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 
-from measure import BOARDS, ROOT, for_each, measure_kernels
+from measure import BOARDS, ROOT, for_each, measure_kernels, write_text
 
 TABLE = ROOT / "ops" / "cost_constants.def"
 HEAD = """\
@@ -71,7 +71,7 @@ def main() -> int:
             kept.append(f'RUSH_COST("{target}", {row}, {", ".join(f"{c:.4g}" for c in np.trim_zeros(cycles, "b"))})')
     order = list(BOARDS)
     kept.sort(key=lambda line: order.index(re.match(r'RUSH_COST\("([^"]+)"', line)[1]))
-    TABLE.write_text(HEAD + "\n".join(kept) + "\n#undef RUSH_COST\n")
+    write_text(TABLE, HEAD + "\n".join(kept) + "\n#undef RUSH_COST\n")
     return 0
 
 

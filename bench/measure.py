@@ -33,7 +33,6 @@ class ModelJob:
     model: str
     target: str
     opt: str = "balanced"
-    compiler: str = "gcc"
 
 
 @dataclass
@@ -42,12 +41,18 @@ class ModelResult:
     figures: dict[str, int]
     milliseconds: float
     layers: list[dict]
-    kernels: dict[str, int]  # code bytes by source
     second_opinion: float | None = field(default=None)  # cycles by ARMCYCLES, where it is there
 
     @property
     def macs(self) -> int:
         return sum(layer["macs"] for layer in self.layers)
+
+
+def write_text(path: Path, text: str) -> None:
+    """All of the file or nothing."""
+    partial = path.with_name(path.name + ".part")
+    partial.write_text(text)
+    partial.rename(path)
 
 
 def any_input(folder: Path) -> Path:
@@ -67,16 +72,14 @@ def armcycles(target: str, elf: Path) -> float | None:
 
 
 def measure_model(job: ModelJob, folder: Path, opinion: bool) -> ModelResult:
-    work = folder / f"{job.model}_{job.target}_{job.opt}_{job.compiler}"
+    work = folder / f"{job.model}_{job.target}_{job.opt}"
     call("compile", MODELS[job.model], "--target", job.target, "--opt", job.opt, "-o", work)
-    on = ("--on", BOARDS[job.target], "--compiler", job.compiler)
-    run = call_json("run", work, "--input", any_input(work), *on, "--layers")
+    run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[job.target], "--layers")
     size = call_json("size", work)
     values = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
               size["kernel_bytes"], size["model_bytes"], run["instructions"], round(run["cycles"]))  # fmt: skip
-    code = {name: count for name, count in size["kernels"].items() if count}
     second = armcycles(job.target, work / "firmware.elf") if opinion else None
-    return ModelResult(job, dict(zip(FIGURES, values, strict=True)), run["milliseconds"], run["layers"], code, second)
+    return ModelResult(job, dict(zip(FIGURES, values, strict=True)), run["milliseconds"], run["layers"], second)
 
 
 def measure_kernels(target: str, compiler: str = "gcc") -> dict:

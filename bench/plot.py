@@ -6,9 +6,8 @@ usage: python bench/plot.py
 
 from __future__ import annotations
 
-import csv
+import io
 import sys
-from pathlib import Path
 
 import matplotlib
 
@@ -16,8 +15,10 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator  # noqa: E402
 
-BENCH = Path(__file__).resolve().parent
-OUT = BENCH.parent / "docs" / "figures" / "cycles.svg"
+from measure import ROOT, call_json, write_text  # noqa: E402
+from records import BENCH, HISTORY, read_csv  # noqa: E402
+
+OUT = ROOT / "docs" / "figures" / "cycles.svg"
 TARGETS = ("cortex-m55", "cortex-m7", "cortex-m33", "cortex-m4", "cortex-m0plus")
 MODELS = {
     "ds_cnn": "DS-CNN",
@@ -30,13 +31,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8c6d1f")
 TICKS = (0.5, 1, 2, 5, 10, 20)
 
 
-def rows(name: str) -> list[dict]:
-    with (BENCH / name).open() as file:
-        return list(csv.DictReader(file))
-
-
-def bar_cycles(bar: dict) -> float:
-    megahertz = {"cortex-m55": 400}
+def bar_cycles(bar: dict, megahertz: dict[str, float]) -> float:
     value = float(bar["bar"])
     return value * 1e6 if bar["figure"] == "Mcycles" else value * megahertz[bar["target"]] * 1e3
 
@@ -62,8 +57,10 @@ def draw_core(axes, target: str, history: list[dict], bars: dict[tuple, float]) 
 
 
 def main() -> int:
-    history = [row for row in rows("history.csv") if row["figure"] == "cycles"]
-    bars = {(b["model"], b["target"]): bar_cycles(b) for b in rows("bars.csv") if b["figure"] in ("ms", "Mcycles")}
+    history = [row for row in read_csv(HISTORY) if row["figure"] == "cycles"]
+    megahertz = {t["name"]: t["mhz"] for t in call_json("targets")}
+    timed = [bar for bar in read_csv(BENCH / "bars.csv") if bar["figure"] in ("ms", "Mcycles")]
+    bars = {(bar["model"], bar["target"]): bar_cycles(bar, megahertz) for bar in timed}
     plt.rcParams |= {"svg.hashsalt": "rushlight", "font.family": "sans-serif", "font.size": 9, "svg.fonttype": "none"}
     figure, all_axes = plt.subplots(1, len(TARGETS), figsize=(11, 3.4), sharey=True, layout="constrained")
     for axes, target in zip(all_axes, TARGETS, strict=True):
@@ -73,7 +70,9 @@ def main() -> int:
     handles, labels = all_axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(MODELS), frameon=False)
     OUT.parent.mkdir(exist_ok=True)
-    figure.savefig(OUT, metadata={"Date": None})
+    svg = io.StringIO()
+    figure.savefig(svg, metadata={"Date": None})
+    write_text(OUT, svg.getvalue())
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from measure import ROOT, call_json
+from measure import ROOT, call_json, write_text
 from records import BUDGET
 
 README = ROOT / "README.md"
@@ -52,7 +52,7 @@ def main() -> int:
     last = first
     while last < len(lines) and lines[last].startswith("|"):
         last += 1
-    README.write_text("\n".join(lines[:first] + table() + lines[last:]) + "\n")
+    write_text(README, "\n".join(lines[:first] + table() + lines[last:]) + "\n")
     return 0
 
 

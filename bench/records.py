@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import BOARDS, FIGURES, MODELS, ROOT
+from measure import BOARDS, FIGURES, MODELS, ROOT, write_text
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,17 @@ def git(*arguments: str, allow_failure: bool = False) -> str:
     return result.stdout if result.returncode == 0 else ""
 
 
+def read_csv(path: Path) -> list[dict]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
 def write_csv(path: Path, columns: Iterable[str], rows: Iterable[dict]) -> None:
-    partial = path.with_suffix(".part")
-    with partial.open("w", newline="") as file:
-        writer = csv.DictWriter(file, tuple(columns), lineterminator="\n", restval="")
-        writer.writeheader()
-        writer.writerows(rows)
-    partial.rename(path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, tuple(columns), lineterminator="\n", restval="")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def place(names: Iterable[str], name: str) -> int:
@@ -108,8 +112,7 @@ def history_rows(commit: str, date: str, budget: dict[tuple, dict]) -> list[dict
 
 def earlier_history() -> list[dict]:
     """What the file has already, and rows of every later commit that changed budget.csv, oldest first."""
-    with HISTORY.open() if HISTORY.exists() else io.StringIO() as file:
-        rows = [row for row in csv.DictReader(file) if row["commit"] != TO_COME]
+    rows = [row for row in (read_csv(HISTORY) if HISTORY.exists() else []) if row["commit"] != TO_COME]
     known = {row["commit"] for row in rows}
     for line in git("log", "--reverse", "--format=%h %cI", "--", "budget.csv").splitlines():
         commit, date = line.split()
