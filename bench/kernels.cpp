@@ -19,6 +19,7 @@
 #include "compiler/firmware/process.h"
 #include "compiler/firmware/run_firmware.h"
 #include "compiler/firmware/size.h"
+#include "compiler/ir/exit_code.h"
 #include "compiler/lower/lower.h"
 #include "compiler/plan/plan.h"
 #include "ops/add/add_op.h"
@@ -431,18 +432,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: rushlight_kernels TARGET [gcc|clang]\n");
     return 2;
   }
-  try {
-    const bool clang = argc > 2 && std::string(argv[2]) == "clang";
+  return rush::exit_code_of([&] {
     const rush::Target target = rush::load_target(argv[1]);
-    fmt::print("{}\n", rush::measure({target, rush::load_board(target.board),
-                                      clang ? rush::firmware::Compiler::kClang : rush::firmware::Compiler::kGcc})
-                           .dump(1));
+    const rush::firmware::Compiler compiler = rush::firmware::compiler_named(argc > 2 ? argv[2] : "gcc");
+    fmt::print("{}\n", rush::measure({target, rush::load_board(target.board), compiler}).dump(1));
     return 0;
-  } catch (const rush::UserError& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}\n", error.what());
-    return 3;
-  }
+  });
 }

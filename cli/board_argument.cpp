@@ -16,7 +16,7 @@ firmware::BuildRequest build_request(const std::filesystem::path& directory, con
   return {.directory = directory,
           .target = target,
           .board = load_board(board.empty() ? target.board : board),
-          .compiler = compiler == "clang" ? firmware::Compiler::kClang : firmware::Compiler::kGcc,
+          .compiler = firmware::compiler_named(compiler),
           .opt = firmware::opt_of(directory)};
 }
 

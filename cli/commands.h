@@ -4,15 +4,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <stdexcept>
 
 namespace rush {
-
-/// A comparison or a test that does not hold: exit code 1.
-class DoesNotHold : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 void add_compile_command(CLI::App& app);
 void add_run_command(CLI::App& app);

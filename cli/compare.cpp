@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "compiler/import/npy.h"
+#include "compiler/ir/exit_code.h"
 
 namespace rush {
 namespace {

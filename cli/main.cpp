@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Exit codes: 0 holds, 1 a comparison does not, 2 the user's error, 3 our fault.
-#include <cstdio>
-#include <exception>
-
 #include "cli/commands.h"
-#include "compiler/ir/diagnostic.h"
+#include "compiler/ir/exit_code.h"
 
 namespace {
 
@@ -15,18 +10,6 @@ int run(CLI::App& app, int argc, char** argv) {
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  } catch (const rush::DoesNotHold& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  } catch (const rush::UserError& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr,
-                 "internal error: %s\n  this is a fault of rushlight, not of your model: please report it with the "
-                 "command and the model\n",
-                 error.what());
-    return 3;
   }
 }
 
@@ -45,5 +28,5 @@ int main(int argc, char** argv) {
   rush::add_size_command(app);
   rush::add_show_command(app);
   rush::add_targets_command(app);
-  return run(app, argc, argv);
+  return rush::exit_code_of([&] { return run(app, argc, argv); });
 }

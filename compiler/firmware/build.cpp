@@ -198,7 +198,7 @@ Built build_player(const Target& target, const Board& board, Compiler compiler) 
   sources.push_back(board_source(Part::kHarness, "player"));
   const fs::path directory = cache_directory() / "players" / board.name;
   fs::create_directories(directory);
-  const std::string name = fmt::format("{}-{}", target.name, compiler == Compiler::kGcc ? "gcc" : "clang");
+  const std::string name = fmt::format("{}-{}", target.name, name_of(compiler));
   return link_firmware({directory, name, target, board, compiler},
                        compile_objects(sources, {target, compiler, Opt::kBalanced}));
 }

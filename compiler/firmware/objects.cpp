@@ -33,8 +33,7 @@ const std::string& compiler_version(Compiler compiler) {
   return version;
 }
 
-/// The C library's headers, which clang does not find by itself.
-std::string library_headers() {
+std::string find_library_headers() {
   const std::string output =
       run_checked({{find_tool("arm-none-eabi-g++"), "-E", "-x", "c", "-Wp,-v", "/dev/null"}, {}, 60});
   size_t end = 0;
@@ -45,6 +44,12 @@ std::string library_headers() {
   }
   throw UserError("the Arm C library's headers are not found",
                   "install the package libnewlib-arm-none-eabi: apt-get install libnewlib-arm-none-eabi");
+}
+
+/// The C library's headers, which clang does not find by itself.
+const std::string& library_headers() {
+  static const std::string directory = find_library_headers();
+  return directory;
 }
 
 /// Kernels for speed unless the user asked for size, everything else for size; so are the scalar ones, whose time goes
@@ -131,6 +136,15 @@ void in_parallel(size_t count, Work work) {
 }
 
 }  // namespace
+
+std::string_view name_of(Compiler compiler) { return compiler == Compiler::kGcc ? "gcc" : "clang"; }
+
+Compiler compiler_named(std::string_view name) {
+  for (const Compiler compiler : {Compiler::kGcc, Compiler::kClang}) {
+    if (name == name_of(compiler)) return compiler;
+  }
+  throw UserError(fmt::format("unknown compiler \"{}\"", name), "gcc or clang");
+}
 
 std::string_view name_of(Part part) {
   constexpr std::string_view kNames[] = {"startup", "core", "kernel", "model", "memory", "harness"};

@@ -16,6 +16,10 @@ namespace rush::firmware {
 
 enum class Compiler { kGcc, kClang };
 
+/// "gcc", "clang", and back; any other name is a UserError.
+std::string_view name_of(Compiler compiler);
+Compiler compiler_named(std::string_view name);
+
 /// What an object is part of. All but kHarness is what a user's firmware would have, too.
 enum class Part { kStartup, kCore, kKernel, kModel, kMemory, kHarness };
 

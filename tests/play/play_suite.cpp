@@ -14,6 +14,7 @@
 
 #include "boards/records.h"
 #include "compiler/firmware/run_firmware.h"
+#include "compiler/ir/exit_code.h"
 #include "ops/op_def.h"
 
 namespace rush {
@@ -89,15 +90,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "usage: rushlight_play SUITE_DIRECTORY TARGET BOARD [gcc|clang]\n");
     return 2;
   }
-  try {
-    const bool clang = argc > 4 && std::string(argv[4]) == "clang";
+  return rush::exit_code_of([&] {
     return rush::play_suite(argv[1], {rush::load_target(argv[2]), rush::load_board(argv[3]),
-                                      clang ? rush::firmware::Compiler::kClang : rush::firmware::Compiler::kGcc});
-  } catch (const rush::UserError& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 2;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}\n", error.what());
-    return 3;
-  }
+                                      rush::firmware::compiler_named(argc > 4 ? argv[4] : "gcc")});
+  });
 }
