@@ -109,8 +109,9 @@ class CommandLine(unittest.TestCase):
         run = call_json("run", self.made, "--input", one, "--on", "mps2-an386", "--layers")
         layers = run["layers"]
         self.assertEqual(len(layers), len(json.loads((self.made / "report.json").read_text())["layers"]))
-        self.assertLessEqual(sum(layer["instructions"] for layer in layers), run["instructions"])
-        self.assertGreater(sum(layer["cycles"] for layer in layers), 0.98 * run["cycles"])
+        # Layers are stepped one by one, the run is one call: they differ by a few instructions a layer.
+        for figure in ("instructions", "cycles"):
+            self.assertAlmostEqual(sum(layer[figure] for layer in layers) / run[figure], 1, delta=0.01)
         self.assertIn("MAC/cycle", call("run", self.made, "--input", one, "--on", "mps2-an386", "--layers"))
         self.assertIn("name a board", refused("run", self.made, "--input", one, "--layers"))
 
