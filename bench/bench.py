@@ -7,7 +7,7 @@ usage: python bench/bench.py [--against REV] [--check] [--models-only] [MODEL ..
   --models-only   no kernel shapes, no host
 
 Prints the models' time, the bars (bench/bars.csv) with met or not met, MAC per cycle of each kernel shape with its
-share of the core's limit (bench/limits.csv), how well the cost model agrees, and how fast the host runs data sets.
+share of the core's limit (targets/*.toml), how well the cost model agrees, and how fast the host runs data sets.
 Keeps the figures in budget.csv, bench/kernels.csv, bench/code.csv and bench/history.csv. Exit code 1: a bar is not met,
 the cost model is off, or the host is slow.
 
@@ -25,13 +25,13 @@ from pathlib import Path
 import cost_model
 import host
 import records
-from measure import BOARDS, MODELS, ModelJob, ModelResult, for_each, measure_kernels, measure_model
+from measure import BOARDS, MODELS, ModelJob, ModelResult, call_json, for_each, measure_kernels, measure_model
 from records import BENCH, BUDGET, CODE, KERNELS, read_csv
 
 COMPILERS = ("gcc", "clang")
 
 
-LIMITS = {row["target"]: float(row["macs_per_cycle"]) for row in read_csv(BENCH / "limits.csv")}
+LIMITS = {target["name"]: target["macs_per_cycle"] for target in call_json("targets")}
 
 
 def print_model(result: ModelResult) -> None:

@@ -21,6 +21,7 @@ struct Instance {
   uint8_t* const* guards;
   uint32_t guard_count;
   int32_t init_entry;  ///< the entry named "init", or -1
+  uint32_t core_hz;    ///< clock of the board's core and of its SysTick timer
 };
 
 extern "C" const Instance rush_instance;

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --board and --compiler as the firmware builder takes them.
+// --board, --on and --compiler as the firmware builder takes them.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "compiler/firmware/build.h"
+#include "compiler/run/run.h"
 
 namespace rush {
 
 /// A request for a folder that `compile` wrote. An empty board means the target's default board.
 firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
                                      const std::string& compiler);
+
+/// A runner of a firmware: all samples go through one start of the emulator. A run notes the deepest stack.
+Runner board_runner(const firmware::BuildRequest& request, uint32_t* stack_bytes);
 
 }  // namespace rush

@@ -17,6 +17,7 @@
 #include "compiler/firmware/run_firmware.h"
 #include "compiler/import/npy.h"
 #include "compiler/pipeline.h"
+#include "compiler/profile/profile.h"
 
 namespace rush {
 namespace {
@@ -49,82 +50,25 @@ Result run_with(const Runner& runner, const Options& options) {
   return {stack_outputs(runner.outputs, samples, options.raw), {{"samples", samples.size()}}};
 }
 
-/// A runner of a firmware: all samples go through one start of the emulator.
-Runner board_runner(const firmware::BuildRequest& request, nlohmann::ordered_json& facts) {
-  const std::vector<uint8_t> image = read_image(request.directory);
-  Runner runner = program_runner(image, (request.directory / "model.rush").string());
-  runner.run = [request, outputs = runner.outputs, &facts](const std::vector<Sample>& samples) {
-    std::vector<uint8_t> bytes;
-    for (const Sample& sample : samples) {
-      for (const HostTensor& tensor : sample) bytes.insert(bytes.end(), tensor.raw(), tensor.raw() + tensor.bytes());
-    }
-    const firmware::BoardRun run = firmware::run_on_board(request, bytes);
-    facts["board"] = request.board.name;
-    facts["target"] = request.target.name;
-    facts["stack_bytes"] = run.stack_bytes;
-    std::vector<Sample> results(samples.size());
-    const uint8_t* at = run.outputs.data();
-    for (Sample& result : results) {
-      for (const PortFormat& port : outputs) {
-        HostTensor tensor(port.type.dtype, port.type.shape);
-        std::copy_n(at, tensor.bytes(), tensor.raw());
-        at += tensor.bytes();
-        result.push_back(std::move(tensor));
-      }
-    }
-    return results;
-  };
-  return runner;
-}
-
-/// The rows of report.json with what each layer executed.
-nlohmann::ordered_json layer_costs(const firmware::BuildRequest& request) {
-  const std::vector<firmware::FunctionCost> steps = firmware::cost_of_steps(request);
-  const auto report = nlohmann::ordered_json::parse(firmware::read_file(request.directory / "report.json"));
-  auto rows = nlohmann::ordered_json::array();
-  for (const auto& layer : report.at("layers")) {
-    const auto first = layer.at("first_step").get<size_t>(), count = layer.at("step_count").get<size_t>();
-    if (first + count > steps.size()) continue;  // of another entry
-    firmware::FunctionCost sum;
-    for (size_t i = first; i < first + count; ++i) {
-      sum.instructions += steps[i].instructions;
-      sum.cycles += steps[i].cycles;
-    }
-    rows.push_back({{"layer", layer.at("layer")},
-                    {"kernel", layer.at("kernel")},
-                    {"outputs", layer.at("outputs")},
-                    {"macs", layer.at("macs")},
-                    {"instructions", sum.instructions},
-                    {"cycles", sum.cycles},
-                    {"estimated_cycles", layer.at("estimated_cycles")}});
-  }
-  return rows;
-}
-
-void print_layers(const nlohmann::ordered_json& rows) {
-  fmt::print("{:<40}  {:<28} {:>11} {:>12} {:>12} {:>9}\n", "layer", "kernel", "MACs", "instructions", "cycles",
-             "MAC/cycle");
-  for (const auto& row : rows) {
-    const double macs = row.at("macs").get<double>(), cycles = row.at("cycles").get<double>();
-    fmt::print("{:<40}  {:<28} {:>11.0f} {:>12} {:>12.0f} {:>9}\n", row.at("layer").get<std::string>(),
-               row.at("kernel").get<std::string>(), macs, row.at("instructions").get<uint64_t>(), cycles,
-               macs > 0 ? fmt::format("{:.2f}", macs / cycles) : "-");
-  }
-}
-
 Result run_on_board(const Options& options, const fs::path& directory) {
-  nlohmann::ordered_json facts;
   const firmware::BuildRequest request = build_request(directory, options.on, options.compiler);
-  const Runner runner = board_runner(request, facts);
+  uint32_t stack_bytes = 0;
+  const Runner runner = board_runner(request, &stack_bytes);
   Result result = run_with(runner, options);
-  result.facts.update(facts);
+  result.facts.update({{"board", request.board.name}, {"target", request.target.name}, {"stack_bytes", stack_bytes}});
   if (options.json) {
     const firmware::Cost cost = firmware::cost_of_inference(request);
     result.facts["instructions"] = cost.profile.instructions;
     result.facts["cycles"] = cost.profile.cycles;
     result.facts["milliseconds"] = cost.milliseconds;
   }
-  if (options.layers) result.facts["layers"] = layer_costs(request);
+  if (options.layers) {
+    const ModelProfile profile = profile_on_board(request);
+    if (options.json)
+      result.facts["layers"] = nlohmann::ordered_json::parse(profile_json(profile)).at("layers");
+    else
+      fmt::print("{}\n", profile_text(profile));
+  }
   return result;
 }
 
@@ -178,7 +122,6 @@ void run(const Options& options) {
     fmt::print("{}\n", result.facts.dump(2));
     return;
   }
-  if (options.layers) print_layers(result.facts.at("layers"));
   for (size_t i = 0; i < result.outputs.size(); ++i) {
     const std::string place =
         options.output.empty() ? "not written (--output)" : output_name(options.output, i, result.outputs.size());
@@ -210,7 +153,7 @@ void add_run_command(CLI::App& app) {
       ->check(CLI::IsMember({"gcc", "clang"}))
       ->capture_default_str();
   command->add_flag("--raw", options->raw, "Write the integers before the final dequantize");
-  command->add_flag("--layers", options->layers, "On a board: instructions and modelled cycles of each layer");
+  command->add_flag("--layers", options->layers, "On a board: also what `rushlight profile` prints");
   command->add_flag("--json", options->json, "Print JSON; on a board also instructions and modelled cycles");
   command->callback([options] { run(*options); });
 }

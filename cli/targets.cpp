@@ -19,6 +19,7 @@ nlohmann::ordered_json to_json(const Target& target) {
           {"description", target.description},
           {"isa", isa_name(target.isa)},
           {"mhz", target.mhz},
+          {"macs_per_cycle", target.macs_per_cycle},
           {"board", target.board},
           {"gcc_flags", target.gcc_flags},
           {"clang_flags", target.clang_flags},

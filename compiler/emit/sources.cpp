@@ -136,6 +136,7 @@ class SourceWriter {
     for (const ImageRegion& region : image_.regions())
       line("#ifndef {0}\n#define {0} {1}\n#endif", region_macro(region), region.bytes);
     line("#define {}CONTEXT_BYTES RUSH_CONTEXT_BYTES({})", prefix_, image_.header().max_chain_steps);
+    line("#define {}STEP_COUNT {}", prefix_, image_.steps().size());
     line("\n/** Bound of the stack that rush_open() and a run need. */");
     line("#define {}STACK_BYTES {}\n", prefix_, image_.header().stack_bytes);
   }

@@ -39,7 +39,7 @@ std::vector<Source> core_sources() {
 }
 
 Source board_source(Part part, const std::string& name) {
-  return {part, name, data_root() / "boards" / (name + ".cpp"), {data_root() / "boards"}};
+  return {part, name, data_root() / "boards" / (name + ".cpp"), {data_root() / "boards", data_root() / "runtime/src"}};
 }
 
 void append(std::vector<Source>& to, std::vector<Source> from) { std::ranges::move(from, std::back_inserter(to)); }
@@ -151,20 +151,22 @@ std::vector<Source> kernel_sources(std::span<const uint16_t> ids, Isa isa) {
   return sources;
 }
 
-Built build_firmware(const BuildRequest& request) {
+namespace {
+
+/// The firmware of one model around boards/<main>.cpp, as DIR/<name>.elf.
+Built build_around(const BuildRequest& request, const std::string& main, const std::string& name) {
   require_runs(request.board, request.target);
   const ImageFacts facts = facts_of(request.directory);
   require_class(facts, request);
   std::vector<Source> sources = common_sources();
   append(sources, kernel_sources(facts.kernels, facts.isa));
-  sources.push_back(board_source(Part::kHarness, "harness"));
+  sources.push_back(board_source(Part::kHarness, "session"));
+  sources.push_back(board_source(Part::kHarness, main));
   sources.push_back(instance(request, facts));
   sources.push_back({Part::kModel, "model", request.directory / "model.cpp", {request.directory, data_root() / "ops"}});
   const std::vector<Object> objects = compile_objects(sources, {request.target, request.compiler, request.opt});
-  return link_firmware({request.directory, "firmware", request.target, request.board, request.compiler}, objects);
+  return link_firmware({request.directory, name, request.target, request.board, request.compiler}, objects);
 }
-
-namespace {
 
 nlohmann::json report_of(const fs::path& directory) {
   const fs::path path = directory / "report.json";
@@ -173,6 +175,10 @@ nlohmann::json report_of(const fs::path& directory) {
 }
 
 }  // namespace
+
+Built build_firmware(const BuildRequest& request) { return build_around(request, "harness", "firmware"); }
+
+Built build_inspector(const BuildRequest& request) { return build_around(request, "inspector", "inspector"); }
 
 Opt opt_of(const fs::path& directory) {
   return parse_opt(report_of(directory).value("opt", "balanced")).value_or(Opt::kBalanced);

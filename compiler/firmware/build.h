@@ -31,6 +31,9 @@ struct Built {
 /// image is for another class of cores, if the model does not fit, or if a tool is missing.
 Built build_firmware(const BuildRequest& request);
 
+/// Builds DIR/inspector.elf (boards/inspector.cpp) in the same way: it shows a run step by step.
+Built build_inspector(const BuildRequest& request);
+
 /// The target that a directory was compiled for, from its report.json.
 Target target_of(const std::filesystem::path& directory);
 

@@ -19,6 +19,9 @@ std::string semihosting(const std::vector<std::string>& arguments) {
   return text;
 }
 
+/// An instruction takes 2^5 ns of the emulated clock, about a tick of the boards' timers.
+constexpr int kInstructionTimeShift = 5;
+
 std::vector<std::string> command_line(const Board& board, const Emulation& e) {
   std::vector<std::string> c = {find_tool("qemu-system-arm"),
                                 "-M",
@@ -40,6 +43,7 @@ std::vector<std::string> command_line(const Board& board, const Emulation& e) {
     c.insert(c.end(), {"-device", fmt::format("loader,file={},addr={:#x},force-raw=on", file, board.records_base)});
   }
   if (!e.plugin.empty()) c.insert(c.end(), {"-plugin", e.plugin});
+  if (e.counts_time) c.insert(c.end(), {"-icount", fmt::format("shift={},sleep=off", kInstructionTimeShift)});
   return c;
 }
 

@@ -21,6 +21,7 @@ struct Emulation {
   std::vector<std::string> arguments;  ///< its command line; no spaces
   std::filesystem::path records;       ///< loaded at the board's records address, unless empty
   std::string plugin;                  ///< QEMU's -plugin argument, unless empty
+  bool counts_time = false;            ///< the clock advances by 32 ns with each instruction, not with the host's time
   double timeout_seconds = 600;
 };
 

@@ -100,9 +100,9 @@ std::string instance_source(const ImageFacts& facts, const Board& board, const s
       "__attribute__((aligned(8))) uint8_t context[RUSH_CONTEXT_BYTES({})];\n{}"
       "const rush_memory memories[] = {{{}}};\nuint8_t* const guards[] = {{{}}};\n\n}}  // namespace\n\n"
       "extern \"C\" const Instance rush_instance = {{&{}, reinterpret_cast<rush_context*>(context), sizeof context,\n"
-      "                                           memories, {}, guards, {}, {}}};\n",
+      "                                           memories, {}, guards, {}, {}, {}}};\n",
       facts.max_chain_steps, source.definitions, fmt::join(source.regions, ", "), fmt::join(source.guards, ", "),
-      model_symbol, source.regions.size(), source.guards.size(), facts.init_entry());
+      model_symbol, source.regions.size(), source.guards.size(), facts.init_entry(), board.core_hz);
 }
 
 }  // namespace rush::firmware

@@ -43,7 +43,7 @@ TEST(Layout, RegionsLieBetweenGuardsInTheMemoryOfTheirName) {
   EXPECT_THAT(source, HasSubstr("uint8_t context[RUSH_CONTEXT_BYTES(4)];\n"));
   EXPECT_THAT(source, HasSubstr("memories[] = {{region1, 1000}, {region2, 64}};\n"));
   EXPECT_THAT(source, HasSubstr("{&model, reinterpret_cast<rush_context*>(context), sizeof context,\n"
-                                "                                           memories, 2, guards, 4, 1}"));
+                                "                                           memories, 2, guards, 4, 1, 32000000}"));
 }
 
 }  // namespace

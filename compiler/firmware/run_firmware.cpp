@@ -193,6 +193,19 @@ Cost cost_of_inference(const BuildRequest& request) {
 
 namespace {
 
+/// Only the caller knows when the rows of a line-fed input come, so its run has no steps to go by.
+void require_whole_inputs(const BuildRequest& request) {
+  const std::string bytes = read_file(request.directory / "model.rush");
+  const ImageReader image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                          (request.directory / "model.rush").string());
+  for (const rush_io& io : image.io()) {
+    if ((io.flags & RUSH_IO_LINE_FED) == 0) continue;
+    throw UserError(
+        fmt::format("{} takes its input row by row, which cannot be watched step by step", request.directory.string()),
+        "compile the model without --line-input to look into it");
+  }
+}
+
 /// The steps whose bands an inference runs, in order: the order depends on no value, so the host knows it.
 std::vector<size_t> step_order(const fs::path& image_file) {
   const std::string bytes = read_file(image_file);
@@ -206,7 +219,8 @@ std::vector<size_t> step_order(const fs::path& image_file) {
 
 }  // namespace
 
-std::vector<FunctionCost> cost_of_steps(const BuildRequest& request) {
+std::vector<StepCost> cost_of_steps(const BuildRequest& request) {
+  require_whole_inputs(request);
   const Built built = build_firmware(request);
   const std::vector<size_t> order = step_order(request.directory / "model.rush");
   const Disassembly code = disassemble(built.elf, request.target.isa);
@@ -215,13 +229,41 @@ std::vector<FunctionCost> cost_of_steps(const BuildRequest& request) {
       {.elf = built.elf, .directory = {}, .arguments = {"rushlight", "steps"}, .records = {}, .plugin = {}}, code);
   if (counted.finished.exit_code != 0 || counted.trace.regions.size() != order.size())
     crashed(request.board, counted.finished);
-  std::vector<FunctionCost> steps(order.empty() ? 0 : *std::ranges::max_element(order) + 1);
+  std::vector<StepCost> steps(order.empty() ? 0 : *std::ranges::max_element(order) + 1);
   for (size_t i = 0; i < order.size(); ++i) {
     const Profile profile = profile_region(counted.trace.regions[i], counted.trace, code, request.target.pipeline);
-    steps[order[i]].instructions += profile.instructions;
-    steps[order[i]].cycles += profile.cycles;
+    StepCost& step = steps[order[i]];
+    step.cost.instructions += profile.instructions;
+    step.cost.cycles += profile.cycles;
+    ++step.bands;
   }
   return steps;
+}
+
+std::string profile_log_of(const BuildRequest& request) {
+  require_whole_inputs(request);
+  const TemporaryDirectory scratch;
+  const Finished finished = emulate(request.board, {.elf = build_inspector(request).elf,
+                                                    .directory = scratch.path(),
+                                                    .arguments = {"rushlight", "profile", "profile.log"},
+                                                    .records = {},
+                                                    .plugin = {},
+                                                    .counts_time = true});
+  if (!finished.ok()) crashed(request.board, finished);
+  return read_file(scratch.path() / "profile.log");
+}
+
+std::vector<uint8_t> band_outputs(const BuildRequest& request, const std::vector<uint8_t>& inputs) {
+  require_whole_inputs(request);
+  const TemporaryDirectory scratch;
+  write_file(scratch.path() / "input.bin", as_text(inputs));
+  const Finished finished = emulate(request.board, {.elf = build_inspector(request).elf,
+                                                    .directory = scratch.path(),
+                                                    .arguments = {"rushlight", "outputs", "input.bin", "bands.bin"},
+                                                    .records = {},
+                                                    .plugin = {}});
+  if (!finished.ok()) crashed(request.board, finished);
+  return as_bytes(read_file(scratch.path() / "bands.bin"));
 }
 
 std::vector<RecordResult> play(const PlayRequest& request, const std::vector<Record>& records) {

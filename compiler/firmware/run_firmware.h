@@ -39,7 +39,18 @@ struct Cost {
 Cost cost_of_inference(const BuildRequest& request);
 
 /// The same, step by step: element i is what step i of the image cost, over all bands.
-std::vector<FunctionCost> cost_of_steps(const BuildRequest& request);
+struct StepCost {
+  FunctionCost cost;
+  uint32_t bands = 0;
+};
+std::vector<StepCost> cost_of_steps(const BuildRequest& request);
+
+/// The log that a firmware writes which profiles an inference on the built-in pattern by its own timer
+/// (rushlight/profile.h). The emulated clock goes on by a fixed time with each instruction.
+std::string profile_log_of(const BuildRequest& request);
+
+/// What the bands of every inference in `inputs` write, one behind the other: see boards/inspector.cpp.
+std::vector<uint8_t> band_outputs(const BuildRequest& request, const std::vector<uint8_t>& inputs);
 
 /// One program for the player. Without an image it goes on with the instance of the record before.
 struct Record {

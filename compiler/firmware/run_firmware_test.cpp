@@ -172,12 +172,13 @@ TEST_F(Firmware, CostsAreCountedAndRepeatable) {
 
 TEST_F(Firmware, StepsAddUpToTheInference) {
   const BuildRequest m4 = request("cortex-m4", "mps2-an386");
-  const std::vector<FunctionCost> steps = cost_of_steps(m4);
+  const std::vector<StepCost> steps = cost_of_steps(m4);
   ASSERT_EQ(steps.size(), 1u);
   const Profile whole = cost_of_inference(m4).profile;
-  EXPECT_LE(steps[0].instructions, whole.instructions);
-  EXPECT_GT(steps[0].instructions, whole.instructions * 9 / 10);
-  EXPECT_NEAR(steps[0].cycles, whole.cycles, whole.cycles / 10);
+  EXPECT_EQ(steps[0].bands, 1u);
+  EXPECT_LE(steps[0].cost.instructions, whole.instructions);
+  EXPECT_GT(steps[0].cost.instructions, whole.instructions * 9 / 10);
+  EXPECT_NEAR(steps[0].cost.cycles, whole.cycles, whole.cycles / 10);
 }
 
 TEST_F(Firmware, KernelsForSizeAreCompiledForSize) {

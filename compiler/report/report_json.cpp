@@ -25,7 +25,9 @@ Json layer_json(const LayerRow& row) {
               {"step_count", row.step_count},
               {"macs", row.macs},
               {"estimated_cycles", std::llround(row.cycles)},
-              {"constant_bytes", row.constant_bytes}};
+              {"constant_bytes", row.constant_bytes},
+              {"bytes_moved", row.bytes_moved},
+              {"regions", row.regions}};
   if (row.ring_rows > 0) out["ring_rows"] = row.ring_rows;
   return out;
 }

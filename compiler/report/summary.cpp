@@ -39,6 +39,12 @@ int ring_rows(const ProgramStep& step, size_t operand) {
   return rows.reciprocal == 0 ? 0 : rows.ring_rows;
 }
 
+/// A ring's buffer is smaller than the map that goes through it.
+uint64_t whole_bytes(const Buffer& buffer) {
+  if (!buffer.type) return buffer.bytes;
+  return static_cast<uint64_t>(element_count(buffer.type->shape)) * dtype_bytes(buffer.type->dtype);
+}
+
 class Summarizer {
  public:
   explicit Summarizer(const Program& program) : program_(program) {}
@@ -81,7 +87,9 @@ class Summarizer {
       const BufferId id = step.operands[i].buffer;
       if (!id.valid() || !counted_.insert(id).second) continue;
       const Buffer& buffer = program_[id];
+      row.bytes_moved += whole_bytes(buffer);
       const bool written = fills(*step.family->host, i);
+      if (written) add_region(buffer, row);
       if (buffer.kind == BufferKind::kConstant) {
         row.constant_bytes += buffer.bytes;
       } else if (buffer.type) {
@@ -89,6 +97,12 @@ class Summarizer {
         if (written) row.ring_rows = ring_rows(step, i);
       }
     }
+  }
+
+  void add_region(const Buffer& buffer, LayerRow& row) {
+    if (buffer.region == 0 || buffer.region > program_.regions.size()) return;  // not planned
+    const std::string& name = program_.regions[buffer.region - 1u].name;
+    if (!std::ranges::count(row.regions, name)) row.regions.push_back(name);
   }
 
   const Program& program_;

@@ -27,8 +27,10 @@ struct LayerRow {
   int step_count = 1;
   int ring_rows = 0;  ///< of the output, where it is a ring; else 0
   uint64_t macs = 0;
-  uint32_t constant_bytes = 0;  ///< weights, biases and tables that the layer reads
-  double cycles = 0;            ///< estimated by the cost model
+  uint32_t constant_bytes = 0;       ///< weights, biases and tables that the layer reads
+  double cycles = 0;                 ///< estimated by the cost model
+  uint64_t bytes_moved = 0;          ///< maps read and written and constants read, each once
+  std::vector<std::string> regions;  ///< where what it writes lies
 };
 
 struct ProgramSummary {

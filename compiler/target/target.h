@@ -43,7 +43,8 @@ struct Target {
   std::string name;
   std::string description;
   Isa isa = Isa::kScalar;
-  double mhz = 0;  ///< clock that modelled latencies are given for
+  double mhz = 0;             ///< clock that modelled latencies are given for
+  double macs_per_cycle = 0;  ///< the most int8 multiply-accumulates that the core can do
   std::vector<std::string> gcc_flags;
   std::vector<std::string> clang_flags;
   std::string board;         ///< emulated board that runs its code by default
@@ -68,6 +69,7 @@ struct Board {
   std::vector<std::string> cores;
   std::string qemu_machine;
   std::string qemu_cpu;
+  uint32_t core_hz = 0;  ///< as emulated
   uint64_t stack_bytes = 0;
   uint64_t records_base = 0;
   uint64_t records_bytes = 0;

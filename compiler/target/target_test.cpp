@@ -36,6 +36,7 @@ stack = "2K"
 [qemu]
 machine = "m"
 cpu = "c"
+core_hz = 1000000
 [records]
 base = 0x20000
 size = "128K"

@@ -53,6 +53,10 @@ extern "C" const void* rush_output(const rush_context* context, uint32_t entry, 
   return rush::address_of(context, rush_output_info(context, entry, i));
 }
 
+extern "C" uint32_t rush_step_count(const rush_context* context) {
+  return rush::is_open(context) ? rush::section(context->image, rush::SectionKind::kSteps).count : 0;
+}
+
 extern "C" const char* rush_string(const rush_context* context, uint32_t offset) {
   if (!rush::is_open(context) || offset >= rush::section(context->image, rush::SectionKind::kStrings).bytes) {
     return nullptr;

@@ -187,6 +187,15 @@ extern "C" rush_status rush_step(rush_context* context) {
   return status_of(*context) == RUSH_OK ? RUSH_OK : run_bands(context, kAllRows, 1);
 }
 
+extern "C" uint32_t rush_next_step(rush_context* context) {
+  using namespace rush;
+  if (!is_open(context) || status_of(*context) == RUSH_OK) return RUSH_NO_STEP;
+  const ImageLink link = alone(kAllRows);
+  const Chain chain = current_chain(context, link);
+  const uint32_t first = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain].first_step;
+  return first + ready_place(chain, context->in_chain - 1u);
+}
+
 extern "C" rush_status rush_run(rush_context* context, uint32_t entry) {
   using namespace rush;
   rush_status status = rush_begin(context, entry);

@@ -158,7 +158,10 @@ class CommandLine(unittest.TestCase):
         include, memory = declarations.split("\n", 1)
         source = f"#include <string.h>\n{include}\nvoid infer(const signed char *codes, signed char *result);\n"
         source += f"void infer(const signed char *codes, signed char *result) {{\n{memory}if (rush_open{calls}*result = *scores;\n}}\n"
-        (self.folder / "readme.c").write_text(source)
+        self.compile_c(source)
+
+    def compile_c(self, source: str) -> None:
+        (self.folder / "code.c").write_text(source)
         flags = [
             "-std=c11",
             "-pedantic-errors",
@@ -169,10 +172,37 @@ class CommandLine(unittest.TestCase):
             "-mthumb",
             "-fsyntax-only",
         ]
-        subprocess.run(
-            ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", self.made, self.folder / "readme.c"],
-            check=True,
+        command = ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", self.made, self.folder / "code.c"]
+        subprocess.run(command, check=True)
+
+    def test_the_c_code_of_profiling_compiles(self):
+        blocks = (ROOT / "docs" / "profiling.md").read_text().split("```c\n")[1:]
+        self.assertEqual(len(blocks), 2)
+        for block in blocks:
+            self.compile_c(block.split("```")[0])
+
+    def test_profile(self):
+        self.assertIn("MAC/cycle", call("profile", self.made))
+        profile = call_json("profile", self.made, "--on", "mps2-an386")
+        layers = json.loads((self.made / "report.json").read_text())["layers"]
+        self.assertEqual([row["layer"] for row in profile["layers"]], [row["layer"] for row in layers])
+        self.assertEqual(sum(row["macs"] for row in profile["layers"]), profile["macs"])
+        for row in profile["layers"]:
+            self.assertGreater(row["instructions"], 0)
+            self.assertGreater(row["bytes_moved"], 0)
+            self.assertEqual(row["regions"], ["arena"])
+        self.assertAlmostEqual(profile["milliseconds"], profile["cycles"] / 120e3, places=6)
+        self.assertIn("no such file", refused("profile", self.made, "--log", self.folder / "absent.txt"))
+        self.assertIn("excludes", refused("profile", self.made, "--log", "x", "--on", "mps2-an386"))
+
+    def test_profiling_costs_nothing_where_it_is_not_called(self):
+        call("build", self.made, "--board", "mps2-an386")
+        symbols = subprocess.run(
+            ["arm-none-eabi-nm", self.made / "firmware.elf"], capture_output=True, text=True, check=True
         )
+        self.assertIn("rush_run", symbols.stdout)
+        for name in ("rush_profile_run", "rush_profile_write", "rush_next_step", "rush_step_count"):
+            self.assertNotIn(name, symbols.stdout)
 
     def test_targets(self):
         targets = json.loads(call("targets", "--json"))
@@ -220,7 +250,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cortex-m4", refused("build", mixed, "--board", "mps2-an386"))
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("compile", "run", "build", "compare", "size", "show", "targets"):
+        for command in ("compile", "run", "build", "profile", "compare", "size", "show", "targets"):
             self.assertIn("Example: rushlight", call(command, "--help"))
 
 

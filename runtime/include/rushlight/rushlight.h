@@ -135,6 +135,14 @@ rush_status rush_step(rush_context* context);
 /** rush_begin, then rush_step to the end. */
 rush_status rush_run(rush_context* context, uint32_t entry);
 
+/** The index of the step that the next rush_step() runs a band of, RUSH_NO_STEP at the end of a run. So a caller that
+ *  drives a run with rush_step can do something before and after each: profile.h does. */
+uint32_t rush_next_step(rush_context* context);
+#define RUSH_NO_STEP 0xffffffffu
+
+/** Steps of the image, those of all entries. */
+uint32_t rush_step_count(const rush_context* context);
+
 /** Goes on with a run that rush_begin began, for about that many modelled cycles, and returns RUSH_RUNNING at the next
  *  row's end, or RUSH_OK at the end of the run. It does at least one row, so a row's time is the least that a caller
  *  must have; images compiled without costs do one row, or one step of a chain, a call. */
