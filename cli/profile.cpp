@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rushlight profile DIR: where the time goes, layer by layer, on an emulated board or from a device's log.
-#include "compiler/profile/profile.h"
+#include "compiler/profile/etdump.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@ struct Options {
   std::string board;
   std::string compiler = "gcc";
   std::string log;
+  std::string etdump;
   bool json = false;
 };
 
@@ -49,9 +50,11 @@ void add_profile_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--log", options->log, "What a device sent: a capture that holds the lines of rush_profile_write")
       ->excludes(on);
+  command->add_option("--etdump", options->etdump, "Also write the profile as an ETDump, for ExecuTorch's Inspector");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     const ModelProfile measured = profile(*options);
+    if (!options->etdump.empty()) firmware::write_file(options->etdump, make_etdump(measured, {}).events);
     fmt::print("{}\n", options->json ? profile_json(measured) : profile_text(measured));
   });
 }

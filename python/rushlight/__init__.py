@@ -10,8 +10,11 @@ program.save("out")
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -57,9 +60,36 @@ class Program:
         """The table that `rushlight compile` prints."""
         return self._compilation.report_text()
 
+    def compare(self, *inputs: np.ndarray, float_model=None, expected=(), board: str | None = None) -> dict:
+        """Compares every layer on the model's whole way to the device: what `rushlight compare --json` prints.
+
+        inputs: as those of a call. float_model: the model before quantization, as a .pt2 file or an ExportedProgram.
+        expected: outputs from elsewhere, one array for each output. board: an emulated board to run the firmware on.
+        Returns a dict with "layers" (SQNR in dB, None where nothing differs; largest error; saturation; codes that
+        differ), "outputs" and "divergences": the first layer at which each stage departs. Raises Error.
+        """
+        expected = [expected] if isinstance(expected, np.ndarray) else list(expected)
+        with _as_file(float_model) as file:
+            options = {"float_model": file, "expected": [np.asarray(y) for y in expected], "board": board}
+            return json.loads(self._compilation.compare([np.asarray(x) for x in inputs], options))
+
     def save(self, directory: str | os.PathLike) -> None:
         """Writes model.rush, model.h, model.cpp and report.json into a folder, created if absent."""
         self._compilation.save(Path(directory), self._made_from)
+
+
+@contextlib.contextmanager
+def _as_file(model) -> Iterator[Path | None]:
+    """The path of a .pt2 file; an ExportedProgram is saved for as long as it is needed."""
+    if model is None or isinstance(model, (str, os.PathLike)):
+        yield None if model is None else Path(model)
+        return
+    import torch
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.pt2"
+        torch.export.save(model, file)
+        yield file
 
 
 def compile(model: str | os.PathLike, target: str = "cortex-m55", *, batch: int = 1) -> Program:

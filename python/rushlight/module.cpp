@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "compiler/compare/compare.h"
 #include "compiler/emit/write_model.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
@@ -60,6 +61,18 @@ std::vector<py::array> run_stage(const Compilation& made, const std::string& sta
   throw UserError("there is no stage \"" + stage + "\"", "choose torch, quantized or program");
 }
 
+/// The JSON of `rushlight compare`.
+std::string compare(const Compilation& made, const std::vector<py::array>& inputs, const py::dict& options) {
+  CompareRequest request{.made = made, .inputs = {}};
+  for (const py::array& input : inputs) request.inputs.push_back(from_numpy(input));
+  for (const auto& output : options["expected"]) request.expected.push_back(from_numpy(output.cast<py::array>()));
+  if (!options["float_model"].is_none())
+    request.float_model = torch_stage(options["float_model"].cast<std::filesystem::path>(), {});
+  if (!options["board"].is_none()) request.on_board = CompareBoard{options["board"].cast<std::string>()};
+  const py::gil_scoped_release release;
+  return comparison_json(compare_stages(request));
+}
+
 /// rushlight.Error(message, diagnostics): one dict with what, op, layer, source, details, fix for each fault.
 void raise_user_error(const py::object& type, const UserError& error) {
   py::list diagnostics;
@@ -96,6 +109,7 @@ PYBIND11_MODULE(_rushlight, module) {
            [](const Compilation& made, const std::filesystem::path& directory, const std::string& made_from) {
              write_model(made.program, made.image, {.directory = directory, .made_from = made_from});
            })
+      .def("compare", compare)
       .def("run", run_stage, py::arg("stage"), py::arg("inputs"), py::arg("raw"));
 
   module.def("compile", [](const std::filesystem::path& model, const std::string& target, int64_t batch) {
@@ -105,6 +119,7 @@ PYBIND11_MODULE(_rushlight, module) {
   module.def("run_image", [](const py::bytes& image, const std::vector<py::array>& inputs, bool raw) {
     const std::string_view bytes = image;
     return run(program_runner({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}), inputs, raw);
+  });
   });
   module.def("targets", target_names);
 }

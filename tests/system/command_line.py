@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,56 @@ class CommandLine(unittest.TestCase):
             "20",
         )
         self.assertEqual(subprocess.run([RUSHLIGHT, *map(str, wrong)], capture_output=True).returncode, 1)
+
+    def test_compare_reaches_the_board(self):
+        page = self.folder / "compare.html"
+        request = ("compare", MODEL, "--input", self.folder / "x.npy", "--on", "mps3-an547", "--html", page)
+        report = call_json(*request)
+        self.assertTrue(report["board_is_exact"])
+        compared = [layer for layer in report["layers"] if layer["program_codes_compared"]]
+        self.assertGreater(len(compared), 9)
+        for layer in compared:
+            self.assertEqual(layer["board_codes_compared"], layer["program_codes_compared"])
+            self.assertEqual(layer["board_codes_different"], 0)
+        embedded = page.read_text().split('id="data">')[1].split("</script>")[0]
+        self.assertEqual(json.loads(embedded), report)
+
+    def test_compare_with_the_float_model(self):
+        # The same model stands for the float one: then quantization costs nothing, layer by layer.
+        report = call_json("compare", MODEL, "--input", self.folder / "x.npy", "--float", MODEL)
+        matched = [layer for layer in report["layers"] if "from_float" in layer]
+        self.assertGreater(len(matched), 9)
+        for layer in matched:
+            self.assertGreater(layer["from_float"]["sqnr_db"] or 1e9, 25, layer)
+        self.assertEqual(report["outputs"][0]["float_to_program"], report["outputs"][0]["torch_to_program"])
+
+    def test_records(self):
+        x, record = self.folder / "x.npy", self.folder / "deployed.json"
+        call("compare", MODEL, "--target", "cortex-m4", "--input", x, "--record", record)
+        call("compare", MODEL, "--target", "cortex-m4", "--input", x, "--check", record)
+        call("compare", self.made, "--input", x, "--check", record)
+        call("compare", self.made, "--input", x, "--check", record, "--on", "mps2-an386")
+        stored = json.loads(record.read_text())
+        self.assertEqual(len(stored["outputs"]), len(self.features))
+        raw = self.run_model(self.made, "--raw")
+        self.assertEqual(stored["outputs"][0], f"{zlib.crc32(raw[0].tobytes()):08x}")
+        other = self.features.copy()
+        other[2] += 1
+        np.save(self.folder / "other.npy", other)
+        self.assertIn(
+            "first sample 2",
+            self.not_held("compare", self.made, "--input", self.folder / "other.npy", "--check", record),
+        )
+        call("compile", MODEL, "--target", "cortex-m0", "-o", self.folder / "m0")
+        self.assertIn("another one", self.not_held("compare", self.folder / "m0", "--input", x, "--check", record))
+        record.write_text("{}")
+        self.assertIn("no record", refused("compare", self.made, "--input", x, "--check", record))
+        self.assertIn("--check", refused("compare", self.made, "--input", x))
+
+    def not_held(self, *arguments: object) -> str:
+        result = subprocess.run([RUSHLIGHT, *map(str, arguments)], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        return result.stderr
 
     def test_costs_of_layers(self):
         one = self.folder / "one.npy"

@@ -8,7 +8,7 @@ JOBS=$(nproc)
 
 # Packages by what they are for; names are those of Debian 12 and 13.
 BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache libzip-dev nlohmann-json3-dev libcli11-dev libfmt-dev
-  libtomlplusplus-dev python3 python3-venv python3-dev ca-certificates)
+  libtomlplusplus-dev libflatbuffers-dev python3 python3-venv python3-dev ca-certificates)
 ARM_PACKAGES=(gcc-arm-none-eabi binutils-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm)
 TEST_PACKAGES=(libgtest-dev libgmock-dev clang-19 lld-19 libclang-rt-19-dev llvm-19)
 LINT_PACKAGES=(clang-format-19)
@@ -64,6 +64,12 @@ pip_install() {
 
 # PyTorch has a CPU wheel of this release for Python 3.11 only where one is laid out; elsewhere pip fetches what PyPI has.
 install_torch() { pip_install torch==2.13.0 'torchao==0.18.*' pytest; }
+
+# The tools that show what Rushlight writes. Of executorch only the Inspector is used, so only what that imports is taken.
+install_viewers() {
+  pip_install --no-deps executorch==1.5.1
+  pip_install pandas tabulate pyyaml ruamel.yaml flatbuffers
+}
 
 # configure DIR [OPTION...]: CMake with Ninja.
 configure() {

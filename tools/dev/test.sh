@@ -53,6 +53,7 @@ if [ -z "$quick" ]; then
   check "a short fuzz of every reader" ctest --test-dir build/fuzz/fuzz -L fuzz -j "$JOBS" --output-on-failure
   if $VENV/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
     install_torch
+    install_viewers
     check "Python and PyTorch" $VENV/bin/python -m pytest -q python/tests examples
   else
     echo "skipped: the PyTorch tests need Python 3.11, for which torch 2.13.0 has a CPU build"
