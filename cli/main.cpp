@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   rush::add_compare_command(app);
   rush::add_size_command(app);
   rush::add_show_command(app);
+  rush::add_view_command(app);
   rush::add_targets_command(app);
   return rush::exit_code_of([&] { return run(app, argc, argv); });
 }

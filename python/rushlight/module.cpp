@@ -10,6 +10,7 @@
 
 #include "compiler/compare/compare.h"
 #include "compiler/emit/write_model.h"
+#include "compiler/explorer/explorer.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "compiler/run/run.h"
@@ -120,6 +121,9 @@ PYBIND11_MODULE(_rushlight, module) {
     const std::string_view bytes = image;
     return run(program_runner({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}), inputs, raw);
   });
+  module.def("explore_image", [](const py::bytes& image, const std::string& name) {
+    const std::string_view bytes = image;
+    return explore_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, name, {});
   });
   module.def("targets", target_names);
 }

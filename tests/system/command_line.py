@@ -154,6 +154,27 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stderr)
         return result.stderr
 
+    def test_view_writes_graphs_and_data(self):
+        folder = self.folder / "view"
+        call("view", MODEL, "--target", "cortex-m4", "--input", self.folder / "x.npy", "-o", folder, "--only-write")
+        graphs = {graph["id"]: graph["nodes"] for graph in json.loads((folder / "graphs.json").read_text())}
+        self.assertEqual(list(graphs), ["torch", "quantized", "program"])
+        for nodes in graphs.values():
+            ids = [node["id"] for node in nodes]
+            self.assertEqual(len(ids), len(set(ids)))
+            for node in nodes:
+                self.assertLessEqual({edge["sourceNodeId"] for edge in node["incomingEdges"]}, set(ids))
+        connected = [node for node in graphs["program"][1:] if node["incomingEdges"]]
+        self.assertEqual(len(connected), len(graphs["program"]) - 1)
+        cycles = json.loads((folder / "cycles.json").read_text())["program"]["results"]
+        self.assertEqual(set(cycles), {node["id"] for node in graphs["program"]})
+        estimated = json.loads((self.made / "report.json").read_text())["estimated_cycles"]
+        self.assertAlmostEqual(sum(result["value"] for result in cycles.values()), estimated, delta=len(cycles))
+        self.assertIn("quantized", json.loads((folder / "sqnr_db.json").read_text()))
+        call("view", self.made, "-o", folder, "--only-write")
+        self.assertEqual([graph["id"] for graph in json.loads((folder / "graphs.json").read_text())], ["program"])
+        self.assertIn(".pt2", refused("view", self.made, "--input", self.folder / "x.npy", "--only-write"))
+
     def test_costs_of_layers(self):
         one = self.folder / "one.npy"
         np.save(one, self.features[:1])
@@ -301,7 +322,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cortex-m4", refused("build", mixed, "--board", "mps2-an386"))
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("compile", "run", "build", "profile", "compare", "size", "show", "targets"):
+        for command in ("compile", "run", "build", "profile", "view", "compare", "size", "show", "targets"):
             self.assertIn("Example: rushlight", call(command, "--help"))
 
 

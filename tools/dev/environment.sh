@@ -11,6 +11,7 @@ BUILD_PACKAGES=(g++ cmake ninja-build pkg-config ccache libzip-dev nlohmann-json
   libtomlplusplus-dev libflatbuffers-dev python3 python3-venv python3-dev ca-certificates)
 ARM_PACKAGES=(gcc-arm-none-eabi binutils-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm)
 TEST_PACKAGES=(libgtest-dev libgmock-dev clang-19 lld-19 libclang-rt-19-dev llvm-19)
+PAGE_PACKAGES=(chromium chromium-driver)
 LINT_PACKAGES=(clang-format-19)
 
 step() { printf '\n==> %s\n' "$*"; }
@@ -68,7 +69,7 @@ install_torch() { pip_install torch==2.13.0 'torchao==0.18.*' pytest; }
 # The tools that show what Rushlight writes. Of executorch only the Inspector is used, so only what that imports is taken.
 install_viewers() {
   pip_install --no-deps executorch==1.5.1
-  pip_install pandas tabulate pyyaml ruamel.yaml flatbuffers
+  pip_install pandas tabulate pyyaml ruamel.yaml flatbuffers ai-edge-model-explorer==0.1.34 'selenium>=4.20'
 }
 
 # configure DIR [OPTION...]: CMake with Ninja.

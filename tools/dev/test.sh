@@ -24,7 +24,7 @@ check() {
 
 play() { $BUILD/rushlight_play "$suites" "$1" "$2" gcc; }
 
-install "${BUILD_PACKAGES[@]}" "${ARM_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${LINT_PACKAGES[@]}" git
+install "${BUILD_PACKAGES[@]}" "${ARM_PACKAGES[@]}" "${TEST_PACKAGES[@]}" "${PAGE_PACKAGES[@]}" "${LINT_PACKAGES[@]}" git
 build_host ON
 suites=$PWD/build/suites
 rm -rf "$suites"
