@@ -24,9 +24,9 @@ struct DepthwiseRowsParams {
   DepthwiseConv2dParams depthwise;
 };
 
-/// Pairs of columns that are unpacked.
+/// Pairs of columns that are unpacked: what an even number of outputs reads.
 inline uint32_t rows_column_pairs(const ConvGeometry& g) {
-  return g.stride_width == 1 ? (g.out_width + 3u) / 2 : g.out_width + 1u;
+  return g.stride_width == 1 ? (g.out_width + 3u) / 2 : ((g.out_width + 1u) & ~1u) + 1;
 }
 
 extern const KernelContract depthwise_rows_s8_contract;

@@ -3,7 +3,7 @@
 // Four channels of a few rows are unpacked in scratch: columns in pairs, for each pair the four channels, for each of
 // them one word a row. Then a block of 2x2 outputs of one channel takes eight loads and 24 multiplies: for each kernel
 // row, (w0, w1) and (w1, w2) are SMLAD's operands on aligned pairs, and w2 or w0 alone SMLABT's or SMLATB's. With
-// stride 2, all outputs begin at an aligned pair, and a block of 2x1 takes ten loads and twelve multiplies.
+// stride 2, all outputs begin at an aligned pair, and a block takes fifteen loads.
 #include <arm_acle.h>
 
 #include "../conv2d/conv2d_dot_dsp.h"
@@ -34,16 +34,20 @@ struct DepthwiseRowsTile {
 
 typedef void DepthwiseRowsLoop(const DepthwiseRowsTile* tile);
 
-/// Columns of a row that are unpacked.
+/// Columns of a row that are unpacked, in pairs.
 struct RowCut {
   uint32_t x;  ///< the first; those on the left lie beyond the map too
   uint32_t columns;
   uint32_t pixel_bytes;
   uint32_t outside;  ///< four zero points
+  uint32_t before;   ///< pairs that may lie outside the map
+  uint32_t inside;   ///< pairs behind them that do not
+  uint32_t behind;   ///< pairs behind those that may
+  uint32_t row_bytes;
 };
 
-/// Four channels of pairs of columns to a word of each plane. Columns outside the map are not read.
-typedef void DepthwiseUnpackLoop(const int8_t* from, int32_t* to, uint32_t pairs, const RowCut* cut);
+/// Four channels of pairs of columns of one or more rows to a word of each plane. Columns outside the map are not read.
+typedef void DepthwiseUnpackLoop(const int8_t* from, int32_t* to, const RowCut* cut, uint32_t rows);
 
 // Halfwords of `left` and `right` side by side, the lower and the upper ones: PKHBT and PKHTB.
 inline int32_t lower_halves(int32_t left, int32_t right) {
@@ -131,16 +135,21 @@ void walk_planes(DepthwiseRowsTile tile) {
 void rush_depthwise_rows_1(const DepthwiseRowsTile* tile) { walk_planes<1>(*tile); }
 void rush_depthwise_rows_2(const DepthwiseRowsTile* tile) { walk_planes<2>(*tile); }
 
-void rush_depthwise_unpack(const int8_t* from, int32_t* to, uint32_t pairs, const RowCut* cut) {
-  uint32_t x = cut->x;
-  RUSH_ROLLED for (; pairs != 0; --pairs, x += 2, to += kColumnsBytes / 4) {
-    uint32_t first = cut->outside, second = cut->outside;
-    if (x < cut->columns) first = load_four(from);
-    from += cut->pixel_bytes;
-    if (x + 1 < cut->columns) second = load_four(from);
-    from += cut->pixel_bytes;
+void unpack_row(const int8_t* from, int32_t* to, const RowCut& cut) {
+  uint32_t x = cut.x;
+  RUSH_ROLLED for (uint32_t left = cut.before + cut.inside + cut.behind; left != 0; --left, x += 2) {
+    uint32_t first = cut.outside, second = cut.outside;
+    if (x < cut.columns) first = load_four(from);
+    from += cut.pixel_bytes;
+    if (x + 1 < cut.columns) second = load_four(from);
+    from += cut.pixel_bytes;
     store_columns(first, second, to);
+    to += kColumnsBytes / 4;
   }
+}
+
+void rush_depthwise_unpack(const int8_t* from, int32_t* to, const RowCut* cut, uint32_t rows) {
+  RUSH_ROLLED for (uint32_t i = 0; i < rows; ++i) unpack_row(from + i * cut->row_bytes, to + i, *cut);
 }
 
 }  // namespace
@@ -158,6 +167,17 @@ struct DepthwiseRowsWalk {
   uint32_t pairs;  ///< of columns
   RowCut cut;
 };
+
+RowCut cut_of(const DepthwiseConv2dParams& p) {
+  const ConvGeometry& g = p.geometry;
+  const uint32_t pairs = rows_column_pairs(g), widest = (g.pad_left + 1u) / 2;
+  const uint32_t before = widest < pairs ? widest : pairs;
+  const int32_t inside = (g.in_width + g.pad_left) / 2 - static_cast<int32_t>(before);
+  const uint32_t most = static_cast<uint32_t>(clamp_to(inside, 0, static_cast<int32_t>(pairs - before)));
+  return {
+      0u - g.pad_left,       g.in_width,    p.channels, static_cast<uint8_t>(p.zero_point) * 0x01010101u, before, most,
+      pairs - before - most, g.in.row_bytes};
+}
 
 inline uint32_t load_few(const int8_t* from, uint32_t count) {
   uint32_t word = 0;
@@ -185,19 +205,32 @@ void fill_row(const DepthwiseRowsWalk& walk, int32_t* to) {
   }
 }
 
+/// Rows inside the map, one behind the other.
+void unpack_rows(const DepthwiseRowsWalk& walk, int32_t y, int32_t* to, uint32_t rows) {
+  const int8_t* from = walk.in + row_offset(walk.params->geometry.in, static_cast<uint32_t>(y)) +
+                       static_cast<int32_t>(walk.cut.x * walk.cut.pixel_bytes);
+  if (walk.width == 4) return rush_depthwise_unpack(from, to, &walk.cut, rows);
+  RUSH_ROLLED for (; rows != 0; --rows, ++to, from += walk.cut.row_bytes) unpack_few(walk, from, to);
+}
+
 /// The rows that `rows` output rows from y on read.
-void unpack_rows(const DepthwiseRowsWalk& walk, int32_t y, uint32_t rows) {
+void unpack_windows(const DepthwiseRowsWalk& walk, int32_t y, uint32_t rows) {
   const ConvGeometry& g = walk.params->geometry;
   int32_t from = y * g.stride_height - g.pad_top;
-  RUSH_ROLLED for (uint32_t i = 0; i < (rows - 1) * g.stride_height + 3; ++i, ++from) {
-    int32_t* const to = walk.scratch + i;
+  int32_t* to = walk.scratch;
+  RUSH_ROLLED for (uint32_t left = (rows - 1) * g.stride_height + 3; left != 0;) {
+    uint32_t taken = 1;
     if (from < 0 || from >= g.in_height) {
       fill_row(walk, to);
-      continue;
+    } else {
+      // Rows of a ring do not follow each other for ever.
+      const uint32_t inside = static_cast<uint32_t>(g.in_height - from);
+      if (g.in.reciprocal == 0) taken = inside < left ? inside : left;
+      unpack_rows(walk, from, to, taken);
     }
-    const int8_t* const row = walk.in + row_offset(g.in, static_cast<uint32_t>(from)) -
-                              g.pad_left * static_cast<int32_t>(walk.cut.pixel_bytes);
-    walk.width == 4 ? rush_depthwise_unpack(row, to, walk.pairs, &walk.cut) : unpack_few(walk, row, to);
+    from += static_cast<int32_t>(taken);
+    to += taken;
+    left -= taken;
   }
 }
 
@@ -221,15 +254,11 @@ void depthwise_rows_s8_dsp(const void* params, void* const* operands, Band band)
     tile.w = static_cast<const int8_t*>(operands[2]);
     int8_t* const out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
     DepthwiseRowsWalk walk = {
-        &p,
-        static_cast<const int8_t*>(operands[0]),
-        static_cast<int32_t*>(operands[4]),
-        0,
-        rows_column_pairs(g),
-        {0u - g.pad_left, g.in_width, p.channels, static_cast<uint8_t>(p.zero_point) * 0x01010101u}};
+        &p,       static_cast<const int8_t*>(operands[0]), static_cast<int32_t*>(operands[4]), 0, rows_column_pairs(g),
+        cut_of(p)};
     RUSH_ROLLED for (uint32_t channel = 0; channel < p.channels; channel += 4, walk.in += 4) {
       walk.width = tile.count = p.channels - channel < 4 ? p.channels - channel : 4;
-      unpack_rows(walk, y, tile.rows);
+      unpack_windows(walk, y, tile.rows);
       const ChannelBlock* block = static_cast<const ChannelBlock*>(operands[3]) + channel / 4;
       tile.out = out + channel * p.multiplier;
       RUSH_ROLLED for (uint32_t m = 0; m < p.multiplier; ++m, ++tile.out, block += channel_blocks(p.channels)) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The planes of depthwise_rows_dsp.cpp in blocks of 2x2 outputs, or of 2x1 for stride 2. Six words of weights, four sums,
-// two words of inputs and two pointers are 14 registers; compilers spill the weights, which costs a third more, and GCC
-// does not form PKHBT.
+// The planes of depthwise_rows_dsp.cpp in blocks of 2x2 outputs. Weights, four sums, inputs and two pointers are 14
+// registers; compilers spill the weights, which costs a third more, and GCC does not form PKHBT.
 #if defined(RUSH_ASM)
 
   .syntax unified
@@ -30,14 +29,44 @@
   .equ kShift, 56
   .equ kRowStep, 60    // 0 in a block without a second row
   .equ kPixelStep, 64  // 0 in a block without a second column
-  .equ kXEnd, 68
-  .equ kLeft, 72
-  .equ kColumnX, 76
-  .equ kColumnOut, 80
-  .equ kFrame, 84
+  .equ kBothSteps, 68
+  .equ kXEnd, 72
+  .equ kLeft, 76
+  .equ kColumnX, 80
+  .equ kColumnOut, 84
+  .equ kFrame, 88
 
-  // r0-r5 weights (w0, w1) and (w1, w2) of the three kernel rows; r6, r7 the sums of the first output row, r8, r9 of the
-  // second; r10 and r11 two pairs of columns; r12 inputs, lr outputs.
+  // The codes of a block's two rows of two sums. What has no place of its own is stored first, in the place of
+  // another. Moves lr to the next rows and leaves the end of r12 in \d.
+  .macro store_block a, b, c, d
+  ldr r10, [sp, #kScale]
+  ldr r11, [sp, #kAddend]
+  smmla \a, \a, r10, r11
+  smmla \b, \b, r10, r11
+  smmla \c, \c, r10, r11
+  smmla \d, \d, r10, r11
+  ldr r10, [sp, #kShift]
+  asr \a, \a, r10
+  asr \b, \b, r10
+  asr \c, \c, r10
+  asr \d, \d, r10
+  ssat \a, #8, \a
+  ssat \b, #8, \b
+  ssat \c, #8, \c
+  ssat \d, #8, \d
+  ldr r10, [sp, #kBothSteps]
+  ldr r11, [sp, #kRowStep]
+  strb \d, [lr, r10]
+  ldr r10, [sp, #kPixelStep]
+  strb \c, [lr, r11]
+  ldr \d, [sp, #kXEnd]
+  strb \b, [lr, r10]
+  strb \a, [lr]
+  add lr, lr, r11, lsl #1
+  .endm
+
+  // r0-r5 weights (w0, w1) and (w1, w2) of the three kernel rows; r6, r7 the sums of the first output row, r8,
+  // r9 of the second; r10 and r11 two pairs of columns; r12 inputs, lr outputs.
   .macro load_row row
   ldr.w r10, [r12, #(4 * \row)]
   ldr.w r11, [r12, #(4 * \row + kColumnsBytes)]
@@ -48,11 +77,6 @@
   smlad \second, r11, \right, \second
   smlabt \first, r11, \right, \first
   smlatb \second, r10, \left, \second
-  .endm
-
-  .macro add_one sum, left, right
-  smlad \sum, r10, \left, \sum
-  smlabt \sum, r11, \right, \sum
   .endm
 
   .macro block_of_stride_1
@@ -73,60 +97,48 @@
   add_row r8, r9, r2, r3
   load_row 3
   add_row r8, r9, r4, r5
-  ldr r10, [sp, #kScale]
-  ldr r11, [sp, #kAddend]
   add r12, r12, #8
-  smmla r6, r6, r10, r11
-  smmla r7, r7, r10, r11
-  smmla r8, r8, r10, r11
-  smmla r9, r9, r10, r11
-  ldr r10, [sp, #kShift]
-  ldr r11, [sp, #kRowStep]
-  asrs r6, r10
-  asrs r7, r10
-  asr r8, r8, r10
-  asr r9, r9, r10
-  ldr r10, [sp, #kPixelStep]
-  add r11, lr, r11
-  ssat r9, #8, r9
-  ssat r8, #8, r8
-  ssat r7, #8, r7
-  ssat r6, #8, r6
-  // What lies outside is overwritten by what follows.
-  strb r9, [r11, r10]
-  strb r8, [r11]
-  strb r7, [lr, r10]
-  strb r6, [lr]
+  store_block r6, r7, r8, r9
+  cmp r12, r9
+  .endm
+
+  // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8
+  // sums; r9-r11 three pairs of columns; the rest as above.
+  .macro load_strided row
+  ldr.w r9, [r12, #(4 * \row)]
+  ldr.w r10, [r12, #(4 * \row + kColumnsBytes)]
+  ldr.w r11, [r12, #(4 * \row + 2 * kColumnsBytes)]
+  .endm
+
+  .macro add_strided first, second, left, half, right
+  smlad \first, r9, \left, \first
+  smlad \second, r10, \left, \second
+  smlab\half \first, r10, \right, \first
+  smlab\half \second, r11, \right, \second
   .endm
 
   .macro block_of_stride_2
-  load_row 0
+  load_strided 0
   ldr r8, [sp, #kBias]
+  smlad r5, r9, r0, r8
   smlad r6, r10, r0, r8
-  smlabt r6, r11, r1, r6
-  load_row 1
-  add_one r6, r2, r3
-  load_row 2
-  add_one r6, r4, r5
-  add_one r8, r0, r1
-  load_row 3
-  add_one r8, r2, r3
-  load_row 4
-  add_one r8, r4, r5
-  ldr r10, [sp, #kScale]
-  ldr r11, [sp, #kAddend]
+  smlabb r5, r10, r3, r5
+  smlabb r6, r11, r3, r6
+  load_strided 1
+  add_strided r5, r6, r1, t, r3
+  load_strided 2
+  smlad r7, r9, r0, r8
+  smlad r8, r10, r0, r8
+  add_strided r5, r6, r2, b, r4
+  smlabb r7, r10, r3, r7
+  smlabb r8, r11, r3, r8
+  load_strided 3
+  add_strided r7, r8, r1, t, r3
+  load_strided 4
+  add_strided r7, r8, r2, b, r4
   add r12, r12, #16
-  smmla r6, r6, r10, r11
-  smmla r8, r8, r10, r11
-  ldr r10, [sp, #kShift]
-  ldr r11, [sp, #kRowStep]
-  asrs r6, r10
-  asr r8, r8, r10
-  add r11, lr, r11
-  ssat r8, #8, r8
-  ssat r6, #8, r6
-  strb r8, [r11]
-  strb r6, [lr]
+  store_block r5, r6, r7, r8
+  cmp r12, r8
   .endm
 
   .macro planes stride
@@ -162,63 +174,57 @@
   sxtb16 r0, r0
   sxtb16 r2, r2
   sxtb16 r4, r4
+  .if \stride == 2
+  pkhtb r3, r3, r1, asr #16
+  mov r1, r2
+  mov r2, r4
+  asr r4, r5, #16
+  .endif
   ldr r6, [sp, #kColumns]
   ldr r12, [sp, #kX]
   ldr lr, [sp, #kOut]
-  ldr r7, [sp, #kPixelBytes]
 2:
   // The columns of a block, all rows.
-  str r6, [sp, #kLeft]
+  ldr r7, [sp, #kPixelBytes]
   ldr r8, [sp, #kRows]
   ldr r9, [sp, #kRowBytes]
-  .if \stride == 1
+  str r6, [sp, #kLeft]
   cmp r6, #1
   it eq
   moveq r7, #0
   str r7, [sp, #kPixelStep]
-  .endif
-  add r10, r12, #kColumnsBytes
+  add r10, r12, #(kColumnsBytes * \stride)
+  add r11, lr, r7, lsl #1
   str r10, [sp, #kColumnX]
-  .if \stride == 1
-  add r10, lr, r7, lsl #1
-  .else
-  add r10, lr, r7
-  .endif
-  str r10, [sp, #kColumnOut]
+  str r11, [sp, #kColumnOut]
   lsrs r8, r8, #1
   beq 5f
-  .if \stride == 1
-  add r8, r12, r8, lsl #3
-  .else
-  add r8, r12, r8, lsl #4
-  .endif
-  str r9, [sp, #kRowStep]
+  add r8, r12, r8, lsl #(2 + \stride)
+  add r7, r7, r9
 3:
+  str r9, [sp, #kRowStep]
+  str r7, [sp, #kBothSteps]
   str r8, [sp, #kXEnd]
 4:
   block_of_stride_\stride
-  ldr r10, [sp, #kXEnd]
-  rsb lr, lr, r11, lsl #1
-  cmp r12, r10
   bne 4b
   ldr r8, [sp, #kRows]
   ldr r9, [sp, #kRowStep]
+  ldr r7, [sp, #kPixelStep]
   lsls r8, r8, #31
   beq 6f
   cmp r9, #0
   beq 6f
 5:
   // A last row of its own.
-  movs r8, #0
-  str r8, [sp, #kRowStep]
+  movs r9, #0
   add r8, r12, #(8 * \stride)
   b 3b
 6:
   ldr r6, [sp, #kLeft]
   ldr r12, [sp, #kColumnX]
   ldr lr, [sp, #kColumnOut]
-  ldr r7, [sp, #kPixelBytes]
-  subs r6, r6, #(3 - \stride)
+  subs r6, r6, #2
   bgt 2b
   ldr r8, [sp, #kCount]
   ldr r9, [sp, #kX]
@@ -235,17 +241,67 @@
   pop {r4-r11, pc}
   .endm
 
-  // Four channels of r2 pairs of columns, from r0 on, to a word of each plane from r1 on. r3 points to the first column,
-  // the columns of the map, the bytes of a pixel and what lies outside the map.
+  // Four channels of two columns, words r8 and r9, to a word of each plane at r1, which moves to the next columns.
+  .macro store_columns
+  sxtb16 r3, r8
+  sxtb16 r12, r9
+  sxtb16 r8, r8, ror #8
+  sxtb16 r9, r9, ror #8
+  pkhbt r10, r3, r12, lsl #16
+  pkhtb r3, r12, r3, asr #16
+  pkhbt r12, r8, r9, lsl #16
+  pkhtb r8, r9, r8, asr #16
+  str r10, [r1]
+  str r12, [r1, #kPlaneBytes]
+  str r3, [r1, #(2 * kPlaneBytes)]
+  str r8, [r1, #(3 * kPlaneBytes)]
+  adds r1, r1, #kColumnsBytes
+  .endm
+
+  // r3 rows from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the columns of
+  // the map, the bytes of a pixel, what lies outside the map, how many pairs may lie outside before those that
+  // do not, and behind, and the bytes of a row.
   .section .text.rush_depthwise_unpack, "ax", %progbits
   .balign 4
   .global rush_depthwise_unpack
   .type rush_depthwise_unpack, %function
   .thumb_func
 rush_depthwise_unpack:
-  push {r4-r9, lr}
-  ldm r3, {r4-r7}
+  push {r0-r11, lr}
 1:
+  ldm r2!, {r4-r7, r11}
+  cmp r11, #0
+  it ne
+  blne unpack_cut
+  ldr r2, [sp, #8]
+  ldr r11, [r2, #20]
+  cmp r11, #0
+  beq 3f
+  add r4, r4, r11, lsl #1
+2:
+  ldr r8, [r0]
+  ldr r9, [r0, r6]
+  add r0, r0, r6, lsl #1
+  store_columns
+  subs r11, r11, #1
+  bne 2b
+3:
+  ldr r11, [r2, #24]
+  cmp r11, #0
+  it ne
+  blne unpack_cut
+  ldm sp, {r0-r3}
+  ldr r4, [r2, #28]
+  adds r1, r1, #4
+  add r0, r0, r4
+  subs r3, r3, #1
+  stm sp, {r0-r3}
+  bne 1b
+  pop {r0-r11, pc}
+
+  .type unpack_cut, %function
+  .thumb_func
+unpack_cut:
   mov r8, r7
   mov r9, r7
   cmp r4, r5
@@ -258,22 +314,10 @@ rush_depthwise_unpack:
   ldrlo r9, [r0]
   adds r4, r4, #1
   add r0, r0, r6
-  sxtb16 r3, r8
-  sxtb16 r12, r9
-  sxtb16 r8, r8, ror #8
-  sxtb16 r9, r9, ror #8
-  pkhbt lr, r3, r12, lsl #16
-  pkhtb r3, r12, r3, asr #16
-  pkhbt r12, r8, r9, lsl #16
-  pkhtb r8, r9, r8, asr #16
-  str lr, [r1]
-  str r12, [r1, #kPlaneBytes]
-  str r3, [r1, #(2 * kPlaneBytes)]
-  str r8, [r1, #(3 * kPlaneBytes)]
-  adds r1, r1, #kColumnsBytes
-  subs r2, r2, #1
-  bne 1b
-  pop {r4-r9, pc}
+  store_columns
+  subs r11, r11, #1
+  bne unpack_cut
+  bx lr
   .size rush_depthwise_unpack, . - rush_depthwise_unpack
 
   .section .text.rush_depthwise_rows_1, "ax", %progbits
