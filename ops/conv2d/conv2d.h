@@ -72,12 +72,7 @@ inline bool conv2d_takes_pairs(const Conv2dParams& p) {
 }
 
 /// Whether any window is gathered in scratch.
-inline bool conv2d_gathers(const Conv2dParams& p) {
-  const ConvGeometry& g = p.geometry;
-  const int32_t bottom = (g.out_height - 1) * g.stride_height - g.pad_top + (g.kernel_height - 1) * g.dilation_height;
-  const int32_t right = (g.out_width - 1) * g.stride_width - g.pad_left + (g.kernel_width - 1) * g.dilation_width;
-  return p.gather != 0 || g.pad_top != 0 || g.pad_left != 0 || bottom >= g.in_height || right >= g.in_width;
-}
+inline bool conv2d_gathers(const Conv2dParams& p) { return p.gather != 0 || windows_leave(p.geometry); }
 
 /// Whether the rows of the maps lie one behind the other and positions correspond, so that a band is one long row.
 inline bool is_dense_pointwise(const Conv2dParams& p) {

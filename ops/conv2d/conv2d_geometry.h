@@ -70,5 +70,12 @@ inline bool windows_hold(const ConvGeometry& g) {
   return reach < 1u << 29 && wraps_once && advances;
 }
 
+/// Whether any window reaches beyond the map.
+inline bool windows_leave(const ConvGeometry& g) {
+  const int32_t bottom = (g.out_height - 1) * g.stride_height - g.pad_top + (g.kernel_height - 1) * g.dilation_height;
+  const int32_t right = (g.out_width - 1) * g.stride_width - g.pad_left + (g.kernel_width - 1) * g.dilation_width;
+  return g.pad_top != 0 || g.pad_left != 0 || bottom >= g.in_height || right >= g.in_width;
+}
+
 }  // namespace rush
 #endif

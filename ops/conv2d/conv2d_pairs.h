@@ -9,24 +9,26 @@
 
 namespace rush {
 
-/// What a block of outputs needs that is not full, or has other codes than -128 to 127: in scratch rather than on the
-/// stack.
+/// What a block of outputs needs whose codes the loops do not store: in scratch rather than on the stack.
 struct PairsSpare {
   ChannelBlock block;
-  int32_t raw_sums[8];
+  int32_t raw_sums[4];
 };
 
-/// As conv2d_s8, but weights as conv2d_pairs_packing.cpp says and scratch of a PairsSpare, window_pairs() words for
-/// each position of a tile, then a segment if window_is_staged().
+/// As conv2d_s8, but weights as conv2d_pairs_packing.cpp says and scratch as PairsScratch does.
 struct Conv2dPairsParams {
   Conv2dParams conv;  ///< `gather` means something to the scalar variant only
-  uint8_t positions;  ///< of a tile: 1, or 2 for any other value
-  /// Outputs of a block of weights. 4: two share a halfword of weights, which asks that every accumulator's magnitude
-  /// is below 2^23. 2, or any other value: each has halfwords of its own.
-  uint8_t block;
+  /// Of a tile: 1, or 4 for any other value. 4 asks that every accumulator's magnitude is below kPairsReach, that none
+  /// is shifted left, and that shifts are at most 22.
+  uint8_t positions;
+  /// Of one position only. 1: two outputs share a halfword of weights, which asks for the same reach.
+  uint8_t shared;
   uint8_t whole_rows;  ///< 1: a segment is a row of a window, whose pixels must be neighbours. 0: it is one pixel
   uint8_t reserved;
 };
+
+/// Below it, s0 + 255 s1 stays inside int32, and s0 / 255^2 below 127.
+enum : int32_t { kPairsReach = 8000000 };
 
 extern const KernelContract conv2d_pairs_s8_contract;
 Kernel conv2d_pairs_s8_scalar, conv2d_pairs_s8_dsp;
@@ -48,14 +50,22 @@ inline PairSegments pair_segments(const Conv2dPairsParams& p) {
 /// Pairs of a window: an even number. Segments of an odd length end with half a pair.
 inline uint32_t window_pairs(const PairSegments& s) { return (s.count * ((s.bytes + 1) >> 1) + 1) & ~1u; }
 
-/// Whether segments that the map cuts are put together in scratch first: pairs would straddle the cut.
-inline bool window_is_staged(const Conv2dPairsParams& p) { return (p.conv.in_channels & 3u) != 0; }
+inline bool is_shared(const Conv2dPairsParams& p) { return p.positions == 1 && p.shared == 1; }
 
-inline uint32_t block_outputs(const Conv2dPairsParams& p) { return p.block == 4 ? 4 : 2; }
+/// Bytes from the start of scratch: a PairsSpare, words of inputs (one for each pair of one position, three for each
+/// pair of four), then as many windows where some cannot be read from the map as they lie.
+struct PairsScratch {
+  uint32_t windows;
+  uint32_t end;
+};
 
-/// Blocks of weights.
-inline uint32_t weight_blocks(const Conv2dPairsParams& p) {
-  return channel_blocks(p.conv.out_channels) << (p.block == 4 ? 0 : 1);
+inline PairsScratch pairs_scratch(const Conv2dPairsParams& p) {
+  const ConvGeometry& g = p.conv.geometry;
+  const PairSegments s = pair_segments(p);
+  const bool is_one = p.positions == 1;
+  const uint32_t windows = sizeof(PairsSpare) + window_pairs(s) * (is_one ? 4u : 12u);
+  const bool is_point = (g.kernel_height | g.kernel_width) == 1 && !windows_leave(g);
+  return {windows, is_point ? windows : windows + s.count * s.bytes * (is_one ? 1u : 4u)};
 }
 
 }  // namespace rush

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every window is unpacked once, to pairs of halfwords that serve all outputs; two windows lie interleaved, so that one
-// pointer reads both. A word of weights is an operand of SMLAD twice: as it is, for the second output's sum times 256
-// plus the first's, and after UXTB16, for the first's (see conv2d_pairs_packing.cpp). So four outputs of two positions
-// take four loads, two UXTB16 and eight SMLAD for sixteen multiply-accumulates. The first output's weights are 128 too
+// Every window is unpacked once, to pairs of halfwords that serve all outputs; SMLAD multiplies two pairs. Four
+// positions make three words a pair, 255 * high + low of two positions each: a = s0 + 255 s1, b = s2 + 255 s0 and
+// c = s3 + 255 s2. Three multiplies for the products of four: the high part of c is nearly s2, which with b is nearly
+// s0, and a multiple of 255 away from a there is only one s0 near enough. So two outputs of four positions take four
+// loads, two SXTB16 and six SMLAD for sixteen multiply-accumulates.
+//
+// A position of its own is combined on the other side: a word of weights is an operand of SMLAD twice, as it is, for
+// 256 times the second output's sum plus the first's, and after UXTB16, for the first's. Those weights are 128 too
 // large, which the window's sum makes good.
 #include <arm_acle.h>
 #include <string.h>
@@ -19,38 +23,53 @@
 namespace rush {
 namespace {
 
-/// Windows whose segments are equally far apart.
-struct PairsWindow {
+/// Where a tile's windows lie, in the map or gathered.
+struct PairsWindows {
   uint32_t bytes;  ///< of a segment
-  uint32_t count;
-  uint32_t step;  ///< between segments
+  uint32_t count;  ///< of segments; at least one
+  uint32_t gap;    ///< from a segment's end to the next
 };
 
-/// Blocks of four outputs of one or two neighbouring positions.
+/// One position, or one or more times four.
 struct PairsTile {
-  const int32_t* x;  ///< pairs of the windows, interleaved
+  const int8_t* from;  ///< the first window
+  uint32_t step;       ///< from there to the next position's
+  int32_t* x;          ///< pairs of the windows
   const int8_t* w;
-  const ChannelBlock* block;  ///< first of the blocks; at least one
-  const ChannelBlock* end;
-  int8_t* out;        ///< of the first position
-  uint32_t stride;    ///< from there to the second's
-  int32_t rounding;   ///< twice the zero point, plus 1
-  uint32_t pairs;     ///< of a window
-  int32_t* raw_sums;  ///< not null: one block, and these instead of codes
-  int32_t offset[2];  ///< of each position: its window's sum, times -128
-  // Tiles of two positions that the loop unpacks itself; none: `x` and `offset` are set.
-  const int8_t* from;  ///< where the first window begins
-  uint32_t step;       ///< from there to the next
-  uint32_t tiles;
-  PairsWindow window;
+  const ChannelBlock* block;
+  int8_t* out;       ///< of the first position
+  uint32_t stride;   ///< from there to the next
+  int32_t rounding;  ///< twice the zero point, plus 1
+  uint32_t pairs;    ///< of a window
+  uint32_t outputs;  ///< pairs of outputs for four positions, blocks of four for one; at least one
+  PairsWindows windows;
+  uint32_t tiles;     ///< of four positions
+  int32_t* raw_sums;  ///< one position only; not null: one block, and its sums instead of codes
+  int32_t offset;     ///< one position only: what sums of first outputs are to be added
+  uint32_t shared;    ///< one position only
 };
 
-// As the loops leave them: for each word of weights, for each position the first output's sum with its bias, then the
-// same plus 256 times the second's.
 typedef void PairsLoop(const PairsTile* tile);
 
-/// Unpacks a window to every second word from `to` on; returns the sum of what is there.
-typedef int32_t UnpackLoop(const int8_t* from, int32_t* to, const PairsWindow* window);
+/// The last bytes of a segment, two if there are, as bytes 0 and 2 of a word.
+inline uint32_t load_last(const int8_t* from, bool is_two) {
+  const uint32_t first = static_cast<uint8_t>(from[0]);
+  return is_two ? first | static_cast<uint32_t>(static_cast<uint8_t>(from[1])) << 16 : first;
+}
+
+}  // namespace
+
+#if defined(RUSH_ASM)
+
+extern "C" PairsLoop rush_conv2d_pairs_one, rush_conv2d_pairs_four;
+
+#else
+
+namespace {
+
+inline int32_t add_modulo(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
 
 inline uint32_t load_word(const int8_t* from) {
   uint32_t word;
@@ -58,86 +77,105 @@ inline uint32_t load_word(const int8_t* from) {
   return word;
 }
 
-inline void store_pairs(uint32_t word, int32_t* to, uint32_t step) {
-  to[0] = __sxtb16(static_cast<int8x4_t>(word));
-  to[step] = odd_bytes(word);
+/// 255 * high + low of bytes 0 and 2.
+inline int32_t chain(uint32_t low, uint32_t high) {
+  const int16x2_t bytes = __sxtb16(static_cast<int8x4_t>(high));
+  const int16x2_t times_255 = __ssub16(static_cast<int16x2_t>(high << 8 & 0xff00ff00u), bytes);
+  return __sxtab16(times_255, static_cast<int8x4_t>(low));
 }
 
-/// From bytes to pairs that are `step` words apart; returns where the next goes. An odd number ends with half a pair.
-inline int32_t* unpack(const int8_t* from, uint32_t bytes, int32_t* to, uint32_t step) {
-  RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4, to += 2 * step) store_pairs(load_word(from), to, step);
-  RUSH_ROLLED for (; bytes > 1; bytes -= 2, from += 2, to += step) {
-    *to = (from[0] & 0xffff) | static_cast<int32_t>(static_cast<uint32_t>(from[1]) << 16);
-  }
-  if (bytes != 0) {
-    *to = from[0];
-    to += step;
-  }
-  return to;
+inline int32_t* store_chain(const uint32_t* words, int32_t* to) {
+  to[0] = chain(words[0], words[1]);
+  to[1] = chain(words[2], words[0]);
+  to[2] = chain(words[3], words[2]);
+  return to + 3;
 }
 
-/// The sum of pairs that are `step` words apart.
-inline int32_t sum_pairs(const int32_t* from, const int32_t* end, uint32_t step) {
-  int32_t sum = 0;
-  RUSH_ROLLED for (; from != end; from += step) sum = __smlad(*from, 0x10001, sum);
-  return sum;
-}
-
-}  // namespace
-
-#if defined(RUSH_ASM)
-
-extern "C" PairsLoop rush_conv2d_pairs_one, rush_conv2d_pairs_two;
-extern "C" UnpackLoop rush_conv2d_pairs_unpack;
-
-namespace {
-enum : bool { kStoresCodes = true };
-}
-
-#else
-
-namespace {
-
-enum : bool { kStoresCodes = false };
-
-template <uint32_t kPositions>
-void sum_word(const PairsTile& tile, const int8_t* w, const int32_t* bias, int32_t* sums) {
-  int32_t first[kPositions], both[kPositions];
-  for (uint32_t i = 0; i < kPositions; ++i) {
-    first[i] = static_cast<int32_t>(static_cast<uint32_t>(bias[0]) + static_cast<uint32_t>(tile.offset[i]));
-    both[i] = static_cast<int32_t>(static_cast<uint32_t>(first[i]) + (static_cast<uint32_t>(bias[1]) << 8));
-  }
-  const int32_t* x = tile.x;
-  RUSH_ROLLED for (const int32_t* const end = x + tile.pairs * kPositions; x != end; x += kPositions, w += 8) {
-    int32_t word;
-    __builtin_memcpy(&word, w, 4);
-    for (uint32_t i = 0; i < kPositions; ++i) {
-      first[i] = __smlad(static_cast<int16x2_t>(__uxtb16(static_cast<uint8x4_t>(word))), x[i], first[i]);
-      both[i] = __smlad(word, x[i], both[i]);
+/// Four windows to chains.
+void unpack_four(const PairsTile& tile, const int8_t* from) {
+  int32_t* to = tile.x;
+  RUSH_ROLLED for (uint32_t left = tile.windows.count; left != 0; --left, from += tile.windows.gap) {
+    uint32_t bytes = tile.windows.bytes, words[4];
+    RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
+      for (uint32_t i = 0; i < 4; ++i) words[i] = load_word(from + i * tile.step);
+      to = store_chain(words, to);
+      for (uint32_t i = 0; i < 4; ++i) words[i] >>= 8;
+      to = store_chain(words, to);
+    }
+    RUSH_ROLLED while (bytes != 0) {
+      const uint32_t last = bytes > 1 ? 2 : 1;
+      for (uint32_t i = 0; i < 4; ++i) words[i] = load_last(from + i * tile.step, last == 2);
+      to = store_chain(words, to);
+      bytes -= last;
+      from += last;
     }
   }
-  for (uint32_t i = 0; i < kPositions; ++i) {
-    sums[2 * i] = first[i];
-    sums[2 * i + 1] = both[i];
+}
+
+/// Output `o` of four positions.
+void store_four(const PairsTile& tile, uint32_t o, int8_t* out) {
+  const ChannelBlock& block = tile.block[o >> 2];
+  const int8_t* w = tile.w + (o >> 1) * tile.pairs * 4 + (o & 1);
+  const int32_t start = static_cast<int32_t>(static_cast<uint32_t>(block.bias[o & 3]) << 8);
+  int32_t a = start, b = start, c = start;
+  const int32_t* x = tile.x;
+  RUSH_ROLLED for (const int32_t* const end = x + 3 * tile.pairs; x != end; x += 3, w += 4) {
+    const int16x2_t pair = __sxtb16(static_cast<int8x4_t>((w[0] & 0xff) | static_cast<uint32_t>(w[2]) << 16));
+    a = __smlad(pair, x[0], a);
+    b = __smlad(pair, x[1], b);
+    c = __smlad(pair, x[2], c);
   }
+  constexpr int32_t kReciprocal = 0x01010101;  // (2^32 - 1) / 255
+  const int32_t nearly = multiply_high(b - multiply_high(c, kReciprocal), kReciprocal);
+  const int32_t s1 = static_cast<int32_t>((int64_t{a - nearly} * kReciprocal + 0x80000000) >> 32);
+  const int32_t s0 = a - 255 * s1, s2 = b - 255 * s0, s3 = c - 255 * s2;
+  const int32_t sums[4] = {s0, s1, s2, s3}, scale = block.scale[o & 3];
+  for (uint32_t i = 0; i < 4; ++i, out += tile.stride) {
+    const int32_t scaled = multiply_high(sums[i], scale) >> (~scale & 31);
+    *out = static_cast<int8_t>(__ssat((scaled + tile.rounding) >> 1, 8));
+  }
+}
+
+void rush_conv2d_pairs_four(const PairsTile* tile) {
+  int8_t* out = tile->out;
+  RUSH_ROLLED for (uint32_t i = 0; i < tile->tiles; ++i, out += 4 * tile->stride) {
+    unpack_four(*tile, tile->from + 4 * i * tile->step);
+    RUSH_ROLLED for (uint32_t o = 0; o < 2 * tile->outputs; ++o) { store_four(*tile, o, out + o); }
+  }
+}
+
+/// Two outputs of one position.
+void sum_two(const PairsTile& tile, const int8_t* w, const int32_t* bias, int32_t* sums) {
+  int32_t first = add_modulo(bias[0], tile.offset), second = bias[1];
+  const int32_t* x = tile.x;
+  RUSH_ROLLED for (const int32_t* const end = x + tile.pairs; x != end; ++x, w += 4) {
+    const uint32_t word = load_word(w);
+    const int16x2_t even = tile.shared != 0 ? static_cast<int16x2_t>(__uxtb16(static_cast<uint8x4_t>(word)))
+                                            : __sxtb16(static_cast<int8x4_t>(word));
+    first = __smlad(even, *x, first);
+    second = __smlad(odd_bytes(word), *x, second);
+  }
+  sums[0] = first;
+  sums[1] = second;
 }
 
 void rush_conv2d_pairs_one(const PairsTile* tile) {
-  sum_word<1>(*tile, tile->w, tile->block->bias, tile->raw_sums);
-  sum_word<1>(*tile, tile->w + 4, tile->block->bias + 2, tile->raw_sums + 2);
-}
-
-void rush_conv2d_pairs_two(const PairsTile* tile) {
-  sum_word<2>(*tile, tile->w, tile->block->bias, tile->raw_sums);
-  sum_word<2>(*tile, tile->w + 4, tile->block->bias + 2, tile->raw_sums + 4);
-}
-
-int32_t rush_conv2d_pairs_unpack(const int8_t* from, int32_t* to, const PairsWindow* window) {
-  const int32_t* const first = to;
-  RUSH_ROLLED for (uint32_t left = window->count; left != 0; --left, from += window->step) {
-    to = unpack(from, window->bytes, to, 2);
+  const ChannelBlock* block = tile->block;
+  const int8_t* w = tile->w;
+  int8_t* out = tile->out;
+  RUSH_ROLLED for (uint32_t left = tile->outputs; left != 0; --left, w += 8 * tile->pairs, ++block, out += 4) {
+    int32_t sums[4];
+    sum_two(*tile, w, block->bias, sums);
+    sum_two(*tile, w + 4 * tile->pairs, block->bias + 2, sums + 2);
+    if (tile->raw_sums != nullptr) {
+      memcpy(tile->raw_sums, sums, sizeof sums);
+      return;
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      const int32_t scaled = multiply_high(sums[i], block->scale[i]) >> (~block->scale[i] & 31);
+      out[i] = static_cast<int8_t>(__ssat((scaled + tile->rounding) >> 1, 8));
+    }
   }
-  return sum_pairs(first, to, 2);
 }
 
 }  // namespace
@@ -149,45 +187,40 @@ namespace {
 /// What all windows of a map have in common.
 struct PairsWalk {
   const Conv2dPairsParams* params;
-  const PairsWindow* window;
-  uint32_t taps;  ///< of a segment
   const int8_t* in;
-  int8_t* stage;  ///< one segment's bytes
   PairsSpare* spare;
-  int32_t outside;   ///< a pair outside the map
+  int8_t* gathered;  ///< windows that do not lie in the map as they are
+  PairSegments segments;
+  uint32_t gap;      ///< in the map, from a segment's end to the next
   uint32_t columns;  ///< where windows can begin without leaving the map; of all rows if rows do not matter
-  uint32_t blocks;   ///< whose codes the loop stores itself
+  bool fours;        ///< four positions at a time
+  uint32_t blocks;   ///< whose codes the loop stores itself, of one position
+  uint32_t rest;     ///< the first output that it does not
 };
 
-__attribute__((noinline)) int32_t* fill(int32_t pair, uint32_t bytes, int32_t* to, uint32_t step) {
-  RUSH_ROLLED for (uint32_t left = (bytes + 1) >> 1; left != 0; --left, to += step)* to = pair;
-  return to;
-}
-
-/// A segment that the map may cut; outside of it, `row` is null.
-__attribute__((noinline)) int32_t* unpack_cut(const PairsWalk& walk, const int8_t* row, int32_t x, int32_t* to,
-                                              uint32_t step) {
+/// The codes from walk.rest on, whatever they are, and of fewer than four outputs at the end.
+__attribute__((noinline)) void store_rest(const PairsWalk& walk, PairsTile* tile) {
   const Conv2dParams& p = walk.params->conv;
-  const int32_t taps = static_cast<int32_t>(walk.taps);
-  const int32_t before = row == nullptr ? taps : clamp_to(-x, 0, taps);
-  const int32_t inside = row == nullptr ? 0 : clamp_to(p.geometry.in_width - x, before, taps) - before;
-  if (inside == 0) return fill(walk.outside, walk.window->bytes, to, step);
-  const uint32_t before_bytes = static_cast<uint32_t>(before) * p.in_channels;
-  const uint32_t inside_bytes = static_cast<uint32_t>(inside) * p.in_channels;
-  const int8_t* from = row + (x + before) * p.in_pixel;
-  uint32_t bytes = inside_bytes;
-  if (window_is_staged(*walk.params)) {
-    bytes = walk.window->bytes;
-    memset(walk.stage, p.zero_point, bytes);
-    // Not memcpy: an image that nobody compiled may let them overlap.
-    memmove(walk.stage + before_bytes, from, inside_bytes);
-    from = walk.stage;
-  } else {
-    to = fill(walk.outside, before_bytes, to, step);
+  const int8_t* const w = tile->w;
+  const ChannelBlock* const blocks = tile->block;
+  const uint32_t outputs = tile->outputs;
+  // Biases are added with the scales.
+  memset(&walk.spare->block, 0, sizeof walk.spare->block);
+  tile->raw_sums = walk.spare->raw_sums;
+  tile->block = &walk.spare->block;
+  tile->outputs = 1;
+  RUSH_ROLLED for (uint32_t first = walk.rest; first < p.out_channels; first += 4) {
+    tile->w = w + first * tile->pairs * 2;
+    rush_conv2d_pairs_one(tile);
+    BlockSums sums = {{}, tile->out + first, 1};
+    memcpy(sums.sum, tile->raw_sums, sizeof sums.sum);
+    const uint32_t left = p.out_channels - first;
+    store_codes(blocks[first >> 2], p.codes, &sums, left < 4 ? left : 4);
   }
-  to = unpack(from, bytes, to, step);
-  return bytes == walk.window->bytes ? to
-                                     : fill(walk.outside, walk.window->bytes - before_bytes - inside_bytes, to, step);
+  tile->w = w;
+  tile->block = blocks;
+  tile->outputs = outputs;
+  tile->raw_sums = nullptr;
 }
 
 /// The input position of a window's first tap, and how many outputs of its row are left.
@@ -195,7 +228,7 @@ struct PairsCursor {
   int32_t y;
   int32_t x;
   uint32_t left;
-  const int8_t* row;  ///< where row y lies, if windows of it can be unpacked by the loop
+  const int8_t* row;  ///< where row y lies, if windows of it may lie in the map as they are
 };
 
 /// To the first window of a row of outputs.
@@ -214,151 +247,149 @@ __attribute__((noinline)) void to_row(const PairsWalk& walk, int32_t y, PairsCur
   }
 }
 
-/// Any window, also one that leaves the map; returns the sum of what is there.
-__attribute__((noinline)) int32_t unpack_border(const PairsWalk& walk, const PairsCursor& at, int32_t* to,
-                                                uint32_t step) {
+inline void advance(const PairsWalk& walk, PairsCursor* at, uint32_t positions) {
   const ConvGeometry& g = walk.params->conv.geometry;
-  const int32_t taps = static_cast<int32_t>(walk.taps);
-  const int32_t* const first = to;
+  at->x += static_cast<int32_t>(positions * g.stride_width);
+  at->left -= positions;
+  if (at->left == 0) to_row(walk, at->y + g.stride_height, at);
+}
+
+/// How many windows from the cursor on lie in its row of the map as they are.
+inline uint32_t windows_inside(const PairsWalk& walk, const PairsCursor& at) {
+  const uint32_t x = static_cast<uint32_t>(at.x);
+  if (at.row == nullptr || x >= walk.columns) return 0;
+  const uint32_t positions = (walk.columns - 1 - x) / walk.params->conv.geometry.stride_width + 1;
+  return positions < at.left ? positions : at.left;
+}
+
+/// A segment that the map may cut; outside of it, `row` is null.
+int8_t* gather_segment(const PairsWalk& walk, const int8_t* row, int32_t x, int8_t* to) {
+  const Conv2dParams& p = walk.params->conv;
+  const int32_t taps = static_cast<int32_t>(walk.segments.taps);
+  const int32_t before = clamp_to(-x, 0, taps), inside = clamp_to(p.geometry.in_width - x, before, taps) - before;
+  memset(to, p.zero_point, walk.segments.bytes);
+  if (row != nullptr && inside != 0) {
+    // Not memcpy: an image that nobody compiled may let them overlap.
+    memmove(to + before * p.in_channels, row + (x + before) * p.in_pixel,
+            static_cast<uint32_t>(inside) * p.in_channels);
+  }
+  return to + walk.segments.bytes;
+}
+
+/// Any window.
+__attribute__((noinline)) int8_t* gather_window(const PairsWalk& walk, const PairsCursor& at, int8_t* to) {
+  const ConvGeometry& g = walk.params->conv.geometry;
   int32_t y = at.y;
   RUSH_ROLLED for (uint32_t i = g.kernel_height; i != 0; --i, y += g.dilation_height) {
     const bool is_inside = y >= 0 && y < g.in_height;
     const int8_t* const row = is_inside ? walk.in + row_offset(g.in, static_cast<uint32_t>(y)) : nullptr;
     int32_t x = at.x;
-    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= taps, x += g.dilation_width) {
-      to = unpack_cut(walk, row, x, to, step);
+    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= static_cast<int32_t>(walk.segments.taps)) {
+      to = gather_segment(walk, row, x, to);
+      x += g.dilation_width;
     }
   }
-  return sum_pairs(first, to, step);
+  return to;
 }
 
-inline void to_next(const PairsWalk& walk, PairsCursor* at) {
-  const ConvGeometry& g = walk.params->conv.geometry;
-  at->x += g.stride_width;
-  if (--at->left == 0) to_row(walk, at->y + g.stride_height, at);
+/// Gives the tile at least `positions` windows and moves the cursor behind them; returns how many, at most `most` times
+/// as many.
+uint32_t take_windows(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t positions, uint32_t most) {
+  const Conv2dParams& p = walk.params->conv;
+  const uint32_t inside = windows_inside(walk, *at) / positions;
+  tile->windows = {walk.segments.bytes, walk.segments.count, walk.gap};
+  if (inside != 0) {
+    const uint32_t taken = positions * (inside < most ? inside : most);
+    tile->from = at->row + at->x * p.in_pixel;
+    tile->step = static_cast<uint32_t>(p.geometry.stride_width) * p.in_pixel;
+    advance(walk, at, taken);
+    return taken;
+  }
+  int8_t* to = walk.gathered;
+  RUSH_ROLLED for (uint32_t i = 0; i < positions; ++i, advance(walk, at, 1)) to = gather_window(walk, *at, to);
+  tile->from = walk.gathered;
+  tile->step = walk.segments.bytes * walk.segments.count;
+  tile->windows.gap = 0;
+  return positions;
 }
 
-/// A tile's offset for a window's sum.
-inline int32_t offset_of(int32_t sum) { return static_cast<int32_t>(0u - (static_cast<uint32_t>(sum) << 7)); }
-
-/// One window, every second word from `to` on; returns its offset.
-inline int32_t unpack_window(const PairsWalk& walk, const PairsCursor& at, int32_t* to) {
-  if (at.row == nullptr || static_cast<uint32_t>(at.x) >= walk.columns)
-    return offset_of(unpack_border(walk, at, to, 2));
-  return offset_of(rush_conv2d_pairs_unpack(at.row + at.x * walk.params->conv.in_pixel, to, walk.window));
-}
-
-/// The sum of output `lane` of a block's four from what a loop left of one position.
-int32_t sum_of(const int32_t* raw_sums, uint32_t lane, uint32_t positions) {
-  const int32_t* const sum = raw_sums + (lane >> 1) * 2 * positions + (lane & 1);
-  if ((lane & 1) == 0) return *sum;
-  return static_cast<int32_t>(static_cast<uint32_t>(sum[0]) - static_cast<uint32_t>(sum[-1])) >> 8;
-}
-
-/// The outputs from `first` on, block by block: whatever the codes, and fewer than four outputs at the end.
-__attribute__((noinline)) void store_blocks(const PairsWalk& walk, PairsTile* tile, uint32_t first, bool is_two) {
-  const Conv2dPairsParams& p = *walk.params;
-  const int8_t* const w = tile->w;
-  const ChannelBlock* const channels = tile->block;
-  const ChannelBlock* const end = tile->end;
-  const uint32_t outputs = block_outputs(p), positions = is_two ? 2 : 1, lane_step = 4 / outputs;
-  // Biases as the loop wants them, which adds them; scales as store_codes does.
-  ChannelBlock& block = walk.spare->block;
-  tile->raw_sums = walk.spare->raw_sums;
-  tile->w += first / outputs * tile->pairs * 8;
-  RUSH_ROLLED for (; first < p.conv.out_channels; first += outputs, tile->w += tile->pairs * 8) {
-    memset(block.bias, 0, sizeof block.bias);
-    RUSH_ROLLED for (uint32_t i = 0; i < outputs; ++i) {
-      block.bias[i * lane_step] = channels[first >> 2].bias[(first & 3) + i];
-      block.scale[i] = channels[first >> 2].scale[(first & 3) + i];
+/// The tile's one window to pairs; returns the sum of its inputs.
+int32_t unpack_one(const PairsTile& tile) {
+  const int8_t* from = tile.from;
+  int32_t* to = tile.x;
+  int32_t sum = 0;
+  RUSH_ROLLED for (uint32_t left = tile.windows.count; left != 0; --left, from += tile.windows.gap) {
+    uint32_t bytes = tile.windows.bytes;
+    RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
+      const BytePairs pairs = load_pairs(from);
+      *to++ = pairs.even;
+      *to++ = pairs.odd;
+      sum = __smlad(pairs.odd, 0x10001, __smlad(pairs.even, 0x10001, sum));
     }
-    tile->block = &block;
-    tile->end = tile->block + 1;
-    is_two ? rush_conv2d_pairs_two(tile) : rush_conv2d_pairs_one(tile);
-    memset(block.bias, 0, sizeof block.bias);
-    const uint32_t left = p.conv.out_channels - first;
-    RUSH_ROLLED for (uint32_t position = 0; position < positions; ++position) {
-      BlockSums sums = {{}, tile->out + first + position * tile->stride, 1};
-      RUSH_ROLLED for (uint32_t i = 0; i < outputs; ++i) {
-        sums.sum[i] = sum_of(walk.spare->raw_sums + 2 * position, i * lane_step, positions);
-      }
-      store_codes(block, p.conv.codes, &sums, left < outputs ? left : outputs);
+    RUSH_ROLLED while (bytes != 0) {
+      const uint32_t last = bytes > 1 ? 2 : 1;
+      *to = __sxtb16(static_cast<int8x4_t>(load_last(from, last == 2)));
+      sum = __smlad(*to++, 0x10001, sum);
+      bytes -= last;
+      from += last;
     }
   }
-  tile->w = w;
-  tile->block = channels;
-  tile->end = end;
-  tile->raw_sums = nullptr;
+  return sum;
 }
 
-/// All outputs of the tile's positions.
-inline void run_tile(const PairsWalk& walk, PairsTile* tile, bool is_two) {
-  if (walk.blocks != 0) is_two ? rush_conv2d_pairs_two(tile) : rush_conv2d_pairs_one(tile);
-  if (walk.blocks * 4 != walk.params->conv.out_channels) store_blocks(walk, tile, walk.blocks * 4, is_two);
-}
-
-/// As walk_positions, one by one.
-__attribute__((noinline)) void walk_singly(const PairsWalk& walk, PairsTile* tile, int32_t* scratch, PairsCursor* at,
-                                           uint32_t left) {
+/// `left` outputs from a cursor on, one by one.
+__attribute__((noinline)) void walk_singly(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t left) {
+  tile->x[tile->pairs - 1] = 0;
+  tile->outputs = walk.blocks;
   RUSH_ROLLED for (; left != 0; --left, tile->out += tile->stride) {
-    scratch[tile->pairs - 1] = 0;
-    tile->offset[0] = offset_of(unpack_border(walk, *at, scratch, 1));
-    to_next(walk, at);
-    run_tile(walk, tile, false);
+    take_windows(walk, tile, at, 1, 1);
+    const int32_t sum = unpack_one(*tile);
+    tile->offset = tile->shared != 0 ? static_cast<int32_t>(0u - (static_cast<uint32_t>(sum) << 7)) : 0;
+    if (tile->outputs != 0) rush_conv2d_pairs_one(tile);
+    if (walk.rest < walk.params->conv.out_channels) store_rest(walk, tile);
   }
 }
 
-/// How many tiles from the cursor on the loop can unpack itself: windows of one row that lie inside the map.
-inline uint32_t whole_tiles(const PairsWalk& walk, const PairsCursor& at) {
-  const Conv2dParams& p = walk.params->conv;
-  const uint32_t x = static_cast<uint32_t>(at.x);
-  if (walk.blocks * 4 != p.out_channels || at.row == nullptr || x >= walk.columns) return 0;
-  const uint32_t positions = (walk.columns - 1 - x) / p.geometry.stride_width + 1;
-  return (positions < at.left ? positions : at.left) / 2;
-}
-
-/// `left` outputs from a cursor on.
-void walk_positions(const PairsWalk& walk, PairsTile* tile, int32_t* scratch, PairsCursor* at, uint32_t left) {
-  const Conv2dParams& p = walk.params->conv;
+/// `left` outputs from a cursor on, four by four.
+void walk_fours(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t left) {
   // Where a window has an odd number of pairs, the last one is nothing.
-  scratch[2 * tile->pairs - 2] = scratch[2 * tile->pairs - 1] = 0;
-  RUSH_ROLLED while (left > 1) {
-    tile->tiles = whole_tiles(walk, *at);
-    uint32_t positions = 2 * tile->tiles;
-    if (positions != 0) {
-      tile->from = at->row + at->x * p.in_pixel;
-      rush_conv2d_pairs_two(tile);
-      at->x += static_cast<int32_t>(positions * p.geometry.stride_width);
-      at->left -= positions;
-      if (at->left == 0) to_row(walk, at->y + p.geometry.stride_height, at);
-    } else {
-      RUSH_ROLLED for (; positions < 2; ++positions) {
-        tile->offset[positions] = unpack_window(walk, *at, scratch + positions);
-        to_next(walk, at);
-      }
-      run_tile(walk, tile, true);
+  memset(tile->x + 3 * (tile->pairs - 1), 0, 12);
+  tile->outputs = walk.params->conv.out_channels / 2;
+  RUSH_ROLLED while (left >= 4) {
+    const uint32_t taken = take_windows(walk, tile, at, 4, left / 4);
+    tile->tiles = taken / 4;
+    if (tile->outputs != 0) rush_conv2d_pairs_four(tile);
+    tile->out += taken * tile->stride;
+    left -= taken;
+  }
+  walk_singly(walk, tile, at, left);
+}
+
+/// Codes that are left to clamp.
+__attribute__((noinline)) void narrow_codes(const Conv2dParams& p, int8_t* out, uint32_t positions) {
+  RUSH_ROLLED for (; positions != 0; --positions, out += p.out_pixel) {
+    RUSH_ROLLED for (uint32_t i = 0; i < p.out_channels; ++i) {
+      out[i] = static_cast<int8_t>(clamp_to(out[i], p.codes.min, p.codes.max));
     }
-    left -= positions;
-    tile->out += positions * p.out_pixel;
   }
-  if (left == 0) return;
-  if (walk.columns > p.geometry.in_width) {
-    at->y += at->x / p.geometry.in_width;
-    at->x %= p.geometry.in_width;
-  }
-  walk_singly(walk, tile, scratch, at, left);
 }
 
-/// Where windows are unpacked.
-int32_t* scratch_pairs(void* const* operands) {
-  return reinterpret_cast<int32_t*>(static_cast<PairsSpare*>(operands[4]) + 1);
-}
-
-/// Whether inputs and outputs lie alike, so that rows do not matter.
-inline bool is_flat(const ConvGeometry& g, uint32_t in_pixel) {
-  const uint32_t ones = g.kernel_height | g.kernel_width | g.stride_height | g.stride_width;
-  return ones == 1 && (g.pad_top | g.pad_left) == 0 && g.in.reciprocal == 0 && g.in_width == g.out_width &&
-         g.in_height == g.out_height && g.in.row_bytes == g.in_width * in_pixel;
+/// Rows of outputs; those that lie one behind the other are as one.
+void walk_rows(const PairsWalk& walk, PairsTile* tile, int8_t* out, Band band) {
+  const Conv2dParams& p = walk.params->conv;
+  const ConvGeometry& g = p.geometry;
+  const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
+  const int32_t rows = is_dense ? band.end - band.begin : 1;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
+    int8_t* const row = out + row_offset(g.out, static_cast<uint32_t>(y));
+    tile->out = row;
+    PairsCursor at;
+    to_row(walk, y * g.stride_height - g.pad_top, &at);
+    const uint32_t left = static_cast<uint32_t>(rows) * g.out_width;
+    if (is_dense_pointwise(p)) at.left = left;
+    walk.fours ? walk_fours(walk, tile, &at, left) : walk_singly(walk, tile, &at, left);
+    if (p.codes.min != -128 || p.codes.max != 127) narrow_codes(p, row, left);
+  }
 }
 
 }  // namespace
@@ -367,45 +398,40 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   const Conv2dPairsParams& pairs = *static_cast<const Conv2dPairsParams*>(params);
   const Conv2dParams& p = pairs.conv;
   const ConvGeometry& g = p.geometry;
-  const OutputCodes& codes = p.codes;
-  const PairSegments segments = pair_segments(pairs);
   const uint32_t span = static_cast<uint32_t>(g.kernel_width - 1) * g.dilation_width;
-  int32_t* const scratch = scratch_pairs(operands);
-  const uint32_t count = window_pairs(segments), zero_point = static_cast<uint32_t>(p.zero_point) & 0xffffu;
-  const bool is_plain = codes.min == -128 && codes.max == 127 && codes.left_shift == 0 && pairs.block == 4;
+  const bool has_loops = p.codes.left_shift == 0;
+  const uint32_t blocks = has_loops ? p.out_channels / 4u : 0;
+  PairsSpare* const spare = static_cast<PairsSpare*>(operands[4]);
+  PairsWalk walk = {&pairs,
+                    static_cast<const int8_t*>(operands[0]),
+                    spare,
+                    reinterpret_cast<int8_t*>(spare) + pairs_scratch(pairs).windows,
+                    pair_segments(pairs),
+                    0,
+                    0,
+                    has_loops && pairs.positions != 1 && p.out_channels > 1,
+                    blocks,
+                    blocks * 4};
+  walk.gap = g.dilation_height * g.in.row_bytes - walk.segments.bytes;
+  if (span < g.in_width) walk.columns = g.in_width - span;
+  if (is_dense_pointwise(p)) walk.columns *= g.in_height;
   PairsTile tile = {};
-  const PairsWalk walk = {&pairs,
-                          &tile.window,
-                          segments.taps,
-                          static_cast<const int8_t*>(operands[0]),
-                          reinterpret_cast<int8_t*>(scratch + (pairs.positions == 1 ? count : 2 * count)),
-                          static_cast<PairsSpare*>(operands[4]),
-                          static_cast<int32_t>(zero_point * 0x10001u),
-                          is_flat(g, p.in_pixel) ? uint32_t{g.in_width} * g.in_height
-                          : span < g.in_width    ? g.in_width - span
-                                                 : 0,
-                          kStoresCodes && is_plain ? p.out_channels / 4u : 0};
-  tile.x = scratch;
+  tile.x = reinterpret_cast<int32_t*>(spare + 1);
   tile.w = static_cast<const int8_t*>(operands[2]);
   tile.block = static_cast<const ChannelBlock*>(operands[3]);
-  tile.end = tile.block + walk.blocks;
   tile.stride = p.out_pixel;
-  tile.rounding = 2 * codes.zero_point + 1;
-  tile.pairs = count;
-  tile.step = static_cast<uint32_t>(g.stride_width) * p.in_pixel;
-  tile.window = {segments.bytes, segments.count, g.dilation_height * g.in.row_bytes};
-  // Rows that lie one behind the other are as one.
-  const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
-  const int32_t rows = is_dense ? band.end - band.begin : 1;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
-    tile.out = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
-    PairsCursor at;
-    to_row(walk, y * g.stride_height - g.pad_top, &at);
-    const uint32_t left = static_cast<uint32_t>(rows) * g.out_width;
-    if (is_flat(g, p.in_pixel)) at.left = left;
-    pairs.positions == 1 ? walk_singly(walk, &tile, scratch, &at, left)
-                         : walk_positions(walk, &tile, scratch, &at, left);
-  }
+  tile.rounding = 2 * p.codes.zero_point + 1;
+  tile.pairs = window_pairs(walk.segments);
+  tile.shared = is_shared(pairs);
+  bool is_done;
+  RUSH_ROLLED do {
+    walk_rows(walk, &tile, static_cast<int8_t*>(operands[1]), band);
+    is_done = !walk.fours || (p.out_channels & 1) == 0;
+    // Once more for an output that four positions left over.
+    walk.fours = false;
+    walk.blocks = 0;
+    walk.rest = (p.out_channels - 1u) & ~3u;
+  } while (!is_done);
 }
 
 }  // namespace rush

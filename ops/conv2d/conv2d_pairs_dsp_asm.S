@@ -1,55 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of conv2d_pairs_dsp.cpp. Four outputs of two positions take 14 registers: eight sums, two pointers, two
-// words of weights, two of inputs. Compilers spill three of them, so that the loop takes 1.6 times as long. They also
-// take twice as long to unpack short windows, for what they keep on the stack.
+// The loops of conv2d_pairs_dsp.cpp. Two outputs of four positions take all 14 registers: six sums, two pointers,
+// three words of inputs and two of weights, and the end. Compilers spill some of them, and unpack with twice as
+// many instructions.
 #if defined(RUSH_ASM)
 
   .syntax unified
   .thumb
 
   // The tile's fields as they lie on the stack, and what the loops have of their own.
-  .equ kX, 0
-  .equ kW, 4
-  .equ kBlock, 8
-  .equ kBlockEnd, 12
-  .equ kOut, 16
-  .equ kStride, 20
-  .equ kRounding, 24
-  .equ kSums, 32
-  .equ kOffsets, 36
-  .equ kFrom, 44
-  .equ kStep, 48
+  .equ kFrom, 0
+  .equ kStep, 4
+  .equ kX, 8
+  .equ kW, 12
+  .equ kBlock, 16
+  .equ kOut, 20
+  .equ kStride, 24
+  .equ kRounding, 28
+  .equ kPairs, 32
+  .equ kOutputs, 36
+  .equ kBytes, 40
+  .equ kCount, 44
+  .equ kGap, 48
   .equ kTiles, 52
-  .equ kWindow, 56
-  .equ kXEnd, 28
-  .equ kEntry, 68
-  .equ kFirstBlock, 72
-  .equ kFirstOut, 76
-  .equ kFrame, 80
+  .equ kSums, 56
+  .equ kOffset, 60
+  .equ kShared, 64
+  .equ kXEnd, 68
+  .equ kEntry, 72
+  .equ kBlockNow, 76
+  .equ kOutNow, 80
+  .equ kLeft, 84
+  .equ kFrame, 88
 
-  // Keeps the tile's fields, the inputs' end and where in the unrolled loop the first round begins, given the code's bytes
-  // for a pair and how many pairs are unrolled. r8 are the weights, r5 is how many tiles there are to unpack.
-  .macro begin_tile first, pair_bytes, unrolled, x_shift
+  // Keeps the tile's fields and where in the unrolled loop the first round begins, given the code's bytes for a
+  // pair; eight pairs are unrolled. Leaves x in r1, pairs in r2.
+  .macro begin_tile first, pair_bytes
   push {r4-r11, lr}
   sub sp, sp, #kFrame
   ldm r0!, {r1-r9}
   stm sp, {r1-r9}
-  str r3, [sp, #kFirstBlock]
-  str r5, [sp, #kFirstOut]
-  add r10, r1, r8, lsl #\x_shift
-  adr.w r11, \first
-  rsb r8, r8, #0
-  and r8, r8, #(\unrolled - 1)
-  mov r12, #\pair_bytes
-  mla r11, r8, r12, r11
-  orr r11, r11, #1
-  str r10, [sp, #kXEnd]
-  str r11, [sp, #kEntry]
-  mov r8, r2
-  ldm r0, {r1-r7, r9}
-  add r10, sp, #kOffsets
-  stm r10, {r1-r7, r9}
+  ldm r0, {r1-r8}
+  add r9, sp, #kOutputs
+  stm r9, {r1-r8}
+  ldr r1, [sp, #kX]
+  ldr r2, [sp, #kPairs]
+  rsb r3, r2, #0
+  and r3, r3, #7
+  mov r4, #\pair_bytes
+  adr.w r5, \first
+  mla r5, r3, r4, r5
+  orr r5, r5, #1
+  str r5, [sp, #kEntry]
   .endm
 
   .macro end_tile
@@ -57,288 +59,286 @@
   pop {r4-r11, pc}
   .endm
 
-  // r0-r3 are the first two outputs, r4-r7 the others: the first's sum of each position, then 256 times the second's on
-  // top of it. r8 weights, r9 inputs, r10 and r11 words of weights, r12 and lr pairs of inputs.
-#if defined(RUSH_DUAL_ISSUE)
-  // One multiply a cycle beside one load; the next pair's loads begin here.
-  .macro pair_of_two is_last
-  smlad r1, r10, r12, r1
-  ldr.w r11, [r8], #4
-  smlad r3, r10, lr, r3
-  uxtb16 r10, r10
-  smlad r5, r11, r12, r5
-  smlad r7, r11, lr, r7
-  uxtb16 r11, r11
-  smlad r0, r10, r12, r0
-  smlad r2, r10, lr, r2
-  .if \is_last == 0
-  ldr.w r10, [r8], #4
-  .endif
-  smlad r4, r11, r12, r4
-  .if \is_last == 0
-  ldr.w r12, [r9], #4
-  .endif
-  smlad r6, r11, lr, r6
-  .if \is_last == 0
-  ldr.w lr, [r9], #4
-  .endif
+  // The even bytes of four words, or the odd ones, to three words of 255 * high + low. r4-r7 are the positions, r12
+  // 0xff00ff00; r3 points to where they go.
+  .macro chain_words shift, rotation
+  and r9, r12, r5, lsl #\shift
+  sxtb16 r10, r5, ror #\rotation
+  and r11, r12, r4, lsl #\shift
+  ssub16 r9, r9, r10
+  sxtb16 r10, r4, ror #\rotation
+  sxtab16 r9, r9, r4, ror #\rotation
+  ssub16 r11, r11, r10
+  sxtb16 r10, r6, ror #\rotation
+  str r9, [r3], #4
+  sxtab16 r11, r11, r6, ror #\rotation
+  and r9, r12, r6, lsl #\shift
+  ssub16 r9, r9, r10
+  str r11, [r3], #4
+  sxtab16 r9, r9, r7, ror #\rotation
+  str r9, [r3], #4
   .endm
 
-  .macro first_loads
-  ldr.w r10, [r8], #4
+  // r0-r2 are the sums of the first output, r3-r5 of the second. r6 and r7 weights, r10-r12 inputs; r8 and r9
+  // point to the next.
+#if defined(RUSH_DUAL_ISSUE)
+  // One multiply a cycle beside a load or an unpacking; the next pair's loads begin here.
+  .macro chain_pair is_last
+  smlad r3, r7, r10, r3
   ldr.w r12, [r9], #4
-  ldr.w lr, [r9], #4
+  smlad r4, r7, r11, r4
+  sxtb16 r6, lr
+  smlad r5, r7, r12, r5
+  .if \is_last == 0
+  ldr.w lr, [r8], #4
+  .endif
+  smlad r0, r6, r10, r0
+  .if \is_last == 0
+  ldr.w r10, [r9], #4
+  .endif
+  smlad r1, r6, r11, r1
+  .if \is_last == 0
+  sxtb16 r7, lr, ror #8
+  .endif
+  smlad r2, r6, r12, r2
+  .if \is_last == 0
+  ldr.w r11, [r9], #4
+  .endif
   .endm
 #else
   // Loads side by side, since the last of a row costs a cycle more. No result is used by the next instruction.
-  .macro pair_of_two is_last
-  ldr.w r10, [r8], #4
-  ldr.w r11, [r8], #4
+  .macro chain_pair is_last
+  ldr.w r6, [r8], #4
+  ldr.w r10, [r9], #4
+  ldr.w r11, [r9], #4
   ldr.w r12, [r9], #4
-  ldr.w lr, [r9], #4
-  smlad r1, r10, r12, r1
-  smlad r3, r10, lr, r3
-  uxtb16 r10, r10
-  smlad r5, r11, r12, r5
-  smlad r7, r11, lr, r7
-  uxtb16 r11, r11
-  smlad r0, r10, r12, r0
-  smlad r2, r10, lr, r2
-  smlad r4, r11, r12, r4
-  smlad r6, r11, lr, r6
-  .endm
-
-  .macro first_loads
+  sxtb16 r7, r6, ror #8
+  sxtb16 r6, r6
+  smlad r3, r7, r10, r3
+  smlad r0, r6, r10, r0
+  smlad r4, r7, r11, r4
+  smlad r1, r6, r11, r1
+  smlad r5, r7, r12, r5
+  smlad r2, r6, r12, r2
   .endm
 #endif
 
-  // Segments of bytes to every second word from r1 on; r10 becomes the sum of what is there. r2 points to how many bytes each
-  // has, how many there are, and the bytes from one to the next.
-  .macro unpack_word register, offset
-  sxtb16 r9, \register
-  sxtb16 \register, \register, ror #8
-  str.w r9, [r1, #\offset]
-  smlad r10, r9, r11, r10
-  str.w \register, [r1, #(\offset + 8)]
-  smlad r10, \register, r11, r10
-  .endm
-
-  .section .text.rush_conv2d_pairs_two, "ax", %progbits
+  .section .text.rush_conv2d_pairs_four, "ax", %progbits
   .balign 4
-  .global rush_conv2d_pairs_unpack
-  .type rush_conv2d_pairs_unpack, %function
+  .global rush_conv2d_pairs_four
+  .type rush_conv2d_pairs_four, %function
   .thumb_func
-rush_conv2d_pairs_unpack:
-  push {r4-r11, lr}
-  bl unpack_window
-  mov r0, r10
-  pop {r4-r11, pc}
+rush_conv2d_pairs_four:
+  begin_tile 12f, 48
+  add r2, r2, r2, lsl #1
+  add r1, r1, r2, lsl #2
+  str r1, [sp, #kXEnd]
 
-  .thumb_func
-unpack_window:
-  ldm r2, {r2, r3, r12}
-  sub r12, r12, r2
-  mov r10, #0
-  mov r11, #0x00010001
 1:
-  subs r8, r2, #16
-  blo 3f
-2:
-  ldr r4, [r0], #4
-  ldr r5, [r0], #4
-  ldr r6, [r0], #4
-  ldr r7, [r0], #4
-  unpack_word r4, 0
-  unpack_word r5, 16
-  unpack_word r6, 32
-  unpack_word r7, 48
-  adds r1, r1, #64
-  subs r8, r8, #16
-  bhs 2b
-3:
-  // Carry: eight bytes more; negative: four.
-  lsls r4, r2, #29
-  bcc 4f
-  ldr r4, [r0], #4
-  ldr r5, [r0], #4
-  unpack_word r4, 0
-  unpack_word r5, 16
-  add r1, r1, #32
-4:
-  bpl 5f
-  ldr r4, [r0], #4
-  unpack_word r4, 0
-  add r1, r1, #16
-5:
-  // Carry: two bytes more; negative: one.
-  lsls r4, r2, #31
-  bcc 6f
-  ldrsb r4, [r0], #1
-  ldrsb r5, [r0], #1
-  pkhbt r4, r4, r5, lsl #16
-  smlad r10, r4, r11, r10
-  str r4, [r1], #8
-6:
-  bpl 7f
-  ldrsb r4, [r0], #1
-  smlad r10, r4, r11, r10
-  str r4, [r1], #8
-7:
-  add r0, r0, r12
-  subs r3, r3, #1
-  bne 1b
-  bx lr
-  .size rush_conv2d_pairs_unpack, . - rush_conv2d_pairs_unpack
-
-  .section .text.rush_conv2d_pairs_two, "ax", %progbits
-  .balign 4
-  .global rush_conv2d_pairs_two
-  .type rush_conv2d_pairs_two, %function
-  .thumb_func
-rush_conv2d_pairs_two:
-  begin_tile 3f, 56, 8, 3
-  cmp r5, #0
-  beq 1f
-7:
   // A tile: its windows first.
   ldr r0, [sp, #kFrom]
-  ldr r1, [sp, #kX]
-  add r2, sp, #kWindow
-  bl unpack_window
-  lsl r10, r10, #7
-  rsb r10, r10, #0
-  str r10, [sp, #kOffsets]
-  ldr r0, [sp, #kFrom]
-  ldr r3, [sp, #kStep]
-  ldr r1, [sp, #kX]
-  add r2, sp, #kWindow
-  add r0, r0, r3
-  add r3, r0, r3
-  str r3, [sp, #kFrom]
-  add r1, r1, #4
-  bl unpack_window
-  lsl r10, r10, #7
-  rsb r10, r10, #0
-  str r10, [sp, #(kOffsets + 4)]
-  ldr r8, [sp, #kW]
-1:
-  ldr r12, [sp, #kBlock]
-  ldr r9, [sp, #kX]
-  ldr r10, [sp, #kOffsets]
-  ldr r11, [sp, #(kOffsets + 4)]
-  ldm r12, {r0, r1, r4, r5}
-  add r2, r0, r11
-  add r0, r0, r10
-  add r3, r2, r1, lsl #8
-  add r1, r0, r1, lsl #8
-  add r6, r4, r11
-  add r4, r4, r10
-  add r7, r6, r5, lsl #8
-  add r5, r4, r5, lsl #8
-  first_loads
-  ldr.w pc, [sp, #kEntry]
+  ldr r1, [sp, #kStep]
+  ldr r3, [sp, #kX]
+  ldr lr, [sp, #kCount]
+  add r2, r0, r1, lsl #2
+  str r2, [sp, #kFrom]
+  add r2, r1, r1, lsl #1
+  mov r12, #0xff00ff00
 2:
-  first_loads
-  .balign 4
+  ldr r8, [sp, #kBytes]
+  subs r8, r8, #4
+  blo 4f
 3:
-  .rept 7
-  pair_of_two 0
-  .endr
-  pair_of_two 1
-  ldr r10, [sp, #kXEnd]
-  cmp r9, r10
-  bne.w 2b
-  ldr lr, [sp, #kSums]
-  ldr r9, [sp, #kBlock]
-  ldr r12, [sp, #kRounding]
-  cmp lr, #0
-  bne 4f
-  // From here on r0, r1, r4, r5 are the first position's outputs; the second of two is 256 times too large, so it is
-  // shifted further. A scale's low byte is minus its shift, so its complement is the shift but one.
-  sub r1, r1, r0
-  sub r3, r3, r2
-  sub r5, r5, r4
-  sub r7, r7, r6
-  add r9, r9, #16
-  ldm r9!, {r10, r11}
-  mvn lr, r10
-  smmul r0, r0, r10
-  smmul r2, r2, r10
-  rsb r10, r11, #7
-  smmul r1, r1, r11
-  smmul r3, r3, r11
-  asrs r0, lr
-  asrs r2, lr
-  asrs r1, r10
-  asrs r3, r10
-  ldm r9!, {r10, r11}
-  str r9, [sp, #kBlock]
-  mvn lr, r10
-  smmul r4, r4, r10
-  smmul r6, r6, r10
-  rsb r10, r11, #7
-  smmul r5, r5, r11
-  smmul r7, r7, r11
-  asrs r4, lr
-  asrs r6, lr
-  asrs r5, r10
-  asrs r7, r10
-  ldr lr, [sp, #kOut]
-  ldr r10, [sp, #kStride]
-  ldr r11, [sp, #kBlockEnd]
-  add r0, r12
-  add r1, r12
-  add r4, r12
-  add r5, r12
-  add r2, r12
-  add r3, r12
-  add r6, r12
-  add r7, r12
-  ssat r0, #8, r0, asr #1
-  ssat r1, #8, r1, asr #1
-  ssat r4, #8, r4, asr #1
-  ssat r5, #8, r5, asr #1
-  ssat r2, #8, r2, asr #1
-  ssat r3, #8, r3, asr #1
-  ssat r6, #8, r6, asr #1
-  ssat r7, #8, r7, asr #1
-  add r10, lr, r10
-  strb r0, [lr]
-  strb r1, [lr, #1]
-  strb r4, [lr, #2]
-  strb r5, [lr, #3]
-  strb r2, [r10]
-  strb r3, [r10, #1]
-  strb r6, [r10, #2]
-  strb r7, [r10, #3]
-  add lr, lr, #4
-  str lr, [sp, #kOut]
-  cmp r9, r11
-  bne.w 1b
-  ldr r0, [sp, #kTiles]
-  ldr r1, [sp, #kFirstBlock]
-  ldr r2, [sp, #kFirstOut]
-  ldr r3, [sp, #kStride]
-  subs r0, r0, #1
-  ble 8f
-  add r2, r2, r3, lsl #1
-  str r0, [sp, #kTiles]
-  str r1, [sp, #kBlock]
-  str r2, [sp, #kFirstOut]
-  str r2, [sp, #kOut]
-  b.w 7b
+  ldr r5, [r0, r1]
+  ldr r6, [r0, r1, lsl #1]
+  ldr r7, [r0, r2]
+  ldr r4, [r0], #4
+  chain_words 8, 0
+  chain_words 0, 8
+  subs r8, r8, #4
+  bhs 3b
 4:
-  stm lr, {r0-r7}
+  // One to three bytes more: two of them, side by side, make a pair.
+  adds r8, r8, #4
+  beq 7f
+5:
+  cmp r8, #2
+  bhs 6f
+  ldrb r5, [r0, r1]
+  ldrb r6, [r0, r1, lsl #1]
+  ldrb r7, [r0, r2]
+  ldrb r4, [r0], #1
+  b 8f
+6:
+  ldrh r5, [r0, r1]
+  ldrh r6, [r0, r1, lsl #1]
+  ldrh r7, [r0, r2]
+  ldrh r4, [r0], #2
+  orr r5, r5, r5, lsl #8
+  orr r6, r6, r6, lsl #8
+  orr r7, r7, r7, lsl #8
+  orr r4, r4, r4, lsl #8
 8:
-  end_tile
-  .size rush_conv2d_pairs_two, . - rush_conv2d_pairs_two
+  chain_words 8, 0
+  subs r8, r8, #2
+  bgt 5b
+7:
+  ldr r8, [sp, #kGap]
+  subs lr, lr, #1
+  add r0, r0, r8
+  bne 2b
 
-  // One position: two pairs at a time. r0 and r1 are the first two outputs, r2 and r3 the others, as above.
-  .macro pairs_of_one
+  ldr r4, [sp, #kBlock]
+  ldr r5, [sp, #kOut]
+  ldr r6, [sp, #kOutputs]
+  ldr r8, [sp, #kW]
+  // Twice as many outputs as are left, negative; bit 0 says which half of a block is next.
+  lsl r6, r6, #1
+  rsb r6, r6, #0
+  str r4, [sp, #kBlockNow]
+  str r5, [sp, #kOutNow]
+  str r6, [sp, #kLeft]
+10:
+  // Two outputs. Sums of low and high positions begin with 256 biases.
+  ldr r12, [sp, #kBlockNow]
+  ldr r9, [sp, #kX]
+#if defined(RUSH_DUAL_ISSUE)
+  ldr r0, [r12]
+  ldr r3, [r12, #4]
+  ldr lr, [r8], #4
+  ldr r10, [r9], #4
+  ldr r11, [r9], #4
+#else
+  ldr lr, [sp, #kXEnd]
+  ldr r0, [r12]
+  ldr r3, [r12, #4]
+#endif
+  lsl r0, r0, #8
+  lsl r3, r3, #8
+#if defined(RUSH_DUAL_ISSUE)
+  sxtb16 r7, lr, ror #8
+#endif
+  mov r1, r0
+  mov r4, r3
+  mov r2, r0
+  mov r5, r3
+  ldr.w pc, [sp, #kEntry]
+11:
+#if defined(RUSH_DUAL_ISSUE)
+  ldr lr, [r8], #4
+  ldr r10, [r9], #4
+  ldr r11, [r9], #4
+  sxtb16 r7, lr, ror #8
+#endif
+  .balign 4
+12:
+  .rept 7
+  chain_pair 0
+  .endr
+  chain_pair 1
+#if defined(RUSH_DUAL_ISSUE)
+  ldr lr, [sp, #kXEnd]
+#endif
+  cmp r9, lr
+  bne.w 11b
+
+  // a = s0 + 255 s1, b = s2 + 255 s0, c = s3 + 255 s2: c says s2 to within 2^15, that and b say s0 to within
+  // 128, and a divided by 255 without the rest of s0 is then s1 exactly.
+  mov r10, #0x01010101  // (2^32 - 1) / 255
+  mov r11, #255
+  smmul r6, r2, r10
+  smmul r7, r5, r10
+  sub r6, r1, r6
+  sub r7, r4, r7
+  smmul r6, r6, r10
+  smmul r7, r7, r10
+  sub r6, r0, r6
+  sub r7, r3, r7
+  smmulr r6, r6, r10
+  smmulr r7, r7, r10
+  mls r0, r6, r11, r0
+  mls r3, r7, r11, r3
+  mls r1, r0, r11, r1
+  mls r4, r3, r11, r4
+  mls r2, r1, r11, r2
+  mls r5, r4, r11, r5
+  // A scale's low byte is minus its shift, so its complement is the shift but one.
+  ldr r9, [sp, #kBlockNow]
+  ldr lr, [sp, #kRounding]
+  ldr r10, [r9, #16]
+  ldr r11, [r9, #20]
+  mvn r12, r10
+  lsl r12, lr, r12
+  smmla r0, r0, r10, r12
+  smmla r6, r6, r10, r12
+  smmla r1, r1, r10, r12
+  smmla r2, r2, r10, r12
+  mvn r12, r11
+  lsl r12, lr, r12
+  rsb r10, r10, #0
+  smmla r3, r3, r11, r12
+  smmla r7, r7, r11, r12
+  smmla r4, r4, r11, r12
+  smmla r5, r5, r11, r12
+  rsb r11, r11, #0
+  asrs r0, r10
+  asrs r6, r10
+  asrs r1, r10
+  asrs r2, r10
+  asrs r3, r11
+  asrs r7, r11
+  asrs r4, r11
+  asrs r5, r11
+  ldr lr, [sp, #kOutNow]
+  ldr r10, [sp, #kStride]
+  ldr r11, [sp, #kLeft]
+  ssat r3, #8, r3
+  ssat r7, #8, r7
+  ssat r4, #8, r4
+  ssat r5, #8, r5
+  ssat r0, #8, r0
+  ssat r6, #8, r6
+  ssat r1, #8, r1
+  ssat r2, #8, r2
+  bfi r0, r3, #8, #8
+  bfi r6, r7, #8, #8
+  bfi r1, r4, #8, #8
+  bfi r2, r5, #8, #8
+  add r12, lr, r10, lsl #1
+  strh r0, [lr]
+  strh r6, [lr, r10]
+  strh r1, [r12]
+  strh r2, [r12, r10]
+  // The next half of the block, or the next block.
+  and r12, r11, #1
+  add lr, lr, #2
+  add r9, r9, r12, lsl #4
+  add r9, r9, #8
+  str lr, [sp, #kOutNow]
+  str r9, [sp, #kBlockNow]
+  eor r11, r11, #1
+  adds r11, r11, #2
+  str r11, [sp, #kLeft]
+  bmi.w 10b
+
+  ldr r0, [sp, #kTiles]
+  ldr r1, [sp, #kOut]
+  ldr r2, [sp, #kStride]
+  subs r0, r0, #1
+  add r1, r1, r2, lsl #2
+  str r0, [sp, #kTiles]
+  str r1, [sp, #kOut]
+  bne.w 1b
+  end_tile
+  .size rush_conv2d_pairs_four, . - rush_conv2d_pairs_four
+
+  // One position: two pairs at a time. r0-r3 are the outputs. r8 points to the weights of the first two, lr of the
+  // others.
+  .macro shared_pairs
   ldr.w r4, [r8], #4
-  ldr.w r5, [r8], #4
   ldr.w r6, [r8], #4
-  ldr.w r7, [r8], #4
+  ldr.w r5, [lr], #4
+  ldr.w r7, [lr], #4
   ldr.w r10, [r9], #4
   ldr.w r11, [r9], #4
   smlad r1, r4, r10, r1
@@ -355,19 +355,40 @@ rush_conv2d_pairs_two:
   smlad r2, r7, r11, r2
   .endm
 
+  .macro plain_pair
+  ldr.w r4, [r8], #4
+  ldr.w r5, [lr], #4
+  ldr.w r10, [r9], #4
+  sxtb16 r6, r4, ror #8
+  sxtb16 r7, r5, ror #8
+  sxtb16 r4, r4
+  sxtb16 r5, r5
+  smlad r1, r6, r10, r1
+  smlad r3, r7, r10, r3
+  smlad r0, r4, r10, r0
+  smlad r2, r5, r10, r2
+  .endm
+
   .section .text.rush_conv2d_pairs_one, "ax", %progbits
   .balign 4
   .global rush_conv2d_pairs_one
   .type rush_conv2d_pairs_one, %function
   .thumb_func
 rush_conv2d_pairs_one:
-  begin_tile 2f, 36, 8, 2
+  begin_tile 2f, 36
+  add r1, r1, r2, lsl #2
+  str r1, [sp, #kXEnd]
+  ldr r8, [sp, #kW]
+  add lr, r8, r2, lsl #2
 1:
-  ldr r12, [sp, #kBlock]
+  ldr r4, [sp, #kBlock]
+  ldr r5, [sp, #kShared]
   ldr r9, [sp, #kX]
-  ldr r10, [sp, #kOffsets]
-  ldm r12, {r0-r3}
+  ldr r10, [sp, #kOffset]
   ldr r12, [sp, #kXEnd]
+  ldm r4, {r0-r3}
+  cmp r5, #0
+  beq.w 5f
   add r0, r0, r10
   add r2, r2, r10
   add r1, r0, r1, lsl #8
@@ -376,30 +397,37 @@ rush_conv2d_pairs_one:
   .balign 4
 2:
   .rept 4
-  pairs_of_one
+  shared_pairs
   .endr
   cmp r9, r12
   bne.w 2b
-  ldr r12, [sp, #kSums]
-  ldr r9, [sp, #kBlock]
-  cmp r12, #0
-  bne 4f
-  add r9, r9, #16
-  ldm r9!, {r4-r7}
-  str r9, [sp, #kBlock]
-  ldr r12, [sp, #kRounding]
-  ldr r11, [sp, #kOut]
-  ldr r10, [sp, #kBlockEnd]
   sub r1, r1, r0
   sub r3, r3, r2
+  asrs r1, r1, #8
+  asrs r3, r3, #8
+3:
+  ldr r4, [sp, #kX]
+  ldr r12, [sp, #kSums]
+  ldr r6, [sp, #kBlock]
+  mov r8, lr
+  sub r4, r9, r4
+  add lr, lr, r4
+  cmp r12, #0
+  bne 4f
+  ldr r12, [sp, #kRounding]
+  ldr r11, [sp, #kOut]
+  ldr r10, [sp, #kOutputs]
+  add r9, r6, #16
+  ldm r9!, {r4-r7}
+  str r9, [sp, #kBlock]
   smmul r0, r0, r4
   smmul r1, r1, r5
   smmul r2, r2, r6
   smmul r3, r3, r7
-  mvn r4, r4
-  rsb r5, r5, #7
-  mvn r6, r6
-  rsb r7, r7, #7
+  mvns r4, r4
+  mvns r5, r5
+  mvns r6, r6
+  mvns r7, r7
   asrs r0, r4
   asrs r1, r5
   asrs r2, r6
@@ -418,12 +446,19 @@ rush_conv2d_pairs_one:
   strb r3, [r11, #3]
   add r11, r11, #4
   str r11, [sp, #kOut]
-  cmp r9, r10
+  subs r10, r10, #1
+  str r10, [sp, #kOutputs]
   bne.w 1b
   end_tile
 4:
   stm r12, {r0-r3}
   end_tile
+5:
+  plain_pair
+  plain_pair
+  cmp r9, r12
+  bne 5b
+  b 3b
   .size rush_conv2d_pairs_one, . - rush_conv2d_pairs_one
 
 #endif

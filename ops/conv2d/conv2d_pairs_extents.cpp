@@ -13,13 +13,10 @@ bool conv2d_pairs_s8_extents(const void* params, Extents* extents) {
   if (p.in_channels == 0 || p.out_channels == 0 || taps >= 0x10000u || !windows_hold(g)) return false;
   extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.in_pixel, p.in_channels});
   extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, p.out_pixel, p.out_channels});
-  const PairSegments segments = pair_segments(pairs);
-  const uint32_t count = window_pairs(segments);
-  extents->bytes[2] = saturating_multiply(count, weight_blocks(pairs) * 8);
+  extents->bytes[2] = saturating_multiply(window_pairs(pair_segments(pairs)), channel_blocks(p.out_channels) * 8);
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.out_channels);
   // It can only wrap where the weights are more than any image holds.
-  extents->bytes[4] = sizeof(PairsSpare) + (count << (pairs.positions == 1 ? 2 : 3));
-  if (window_is_staged(pairs)) extents->bytes[4] += segments.bytes;
+  extents->bytes[4] = pairs_scratch(pairs).end;
   extents->rows = g.out_height;
   return true;
 }

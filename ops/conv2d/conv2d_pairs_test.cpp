@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/op_def.h"
 #include "tests/support/contract_check.h"
@@ -48,27 +50,52 @@ Conv2dPairsParams params_of(const Graph& graph) {
   return params;
 }
 
-TEST(Conv2dPairs, AnyTwoWeightsShareAHalfword) {
-  const auto check = [](const std::string& name, auto weight) {
-    check_op(pairs_graph({1, 3, 3, 7}, {7, 2, 2, 7}, weight), name, 9);
-  };
-  check("pairs_least", [](int64_t) { return -128; });
-  check("pairs_largest", [](int64_t) { return 127; });
-  check("pairs_ends", [](int64_t i) { return i / 28 % 2 == 0 ? -128 : 127; });
-  check("pairs_other_ends", [](int64_t i) { return i / 28 % 2 == 0 ? 127 : -128; });
-  check("pairs_all", [](int64_t i) { return i * 3 % 256 - 128; });
+TEST(Conv2dPairs, AnyTwoWeightsAndAnyTwoPositionsShareAHalfword) {
+  // Nine positions, of which the last is one of its own; then three, which are all of their own.
+  for (const int64_t height : {4, 2}) {
+    const auto check = [&](const std::string& name, auto weight) {
+      const Graph graph = pairs_graph({1, height, 4, 7}, {7, 2, 2, 7}, weight);
+      EXPECT_EQ(params_of(graph).positions, height == 4 ? 4 : 1);
+      check_op(graph, fmt::format("pairs_{}_{}", name, height), 9);
+    };
+    check("least", [](int64_t) { return -128; });
+    check("largest", [](int64_t) { return 127; });
+    check("ends", [](int64_t i) { return i / 28 % 2 == 0 ? -128 : 127; });
+    check("other_ends", [](int64_t i) { return i / 28 % 2 == 0 ? 127 : -128; });
+    check("all", [](int64_t i) { return i * 3 % 256 - 128; });
+  }
 }
 
-TEST(Conv2dPairs, TwoOutputsShareAHalfwordWhereTheirSumsAreSmall) {
-  // 259 * 255 * 127 is just below 2^23.
-  for (const int64_t inputs : {259, 260}) {
-    const Graph graph =
-        pairs_graph({1, 1, 3, inputs}, {5, 1, 1, inputs}, [](int64_t i) { return i % 2 == 0 ? 127 : 126; });
-    const Graph full = pairs_graph({1, 1, 3, inputs}, {5, 1, 1, inputs}, [](int64_t) { return 127; });
-    EXPECT_EQ(params_of(graph).block, 4);
-    EXPECT_EQ(params_of(full).block, inputs == 259 ? 4 : 2);
-    check_op(full, "pairs_large_sums", 10);
+TEST(Conv2dPairs, HalfwordsAreSharedWhereSumsAreSmall) {
+  // 247 * 255 * 127 is just below kPairsReach.
+  for (const int64_t positions : {3, 4}) {
+    for (const int64_t inputs : {247, 248}) {
+      const auto graph_of = [&](auto weight) {
+        return pairs_graph({1, 1, positions, inputs}, {5, 1, 1, inputs}, weight);
+      };
+      const Graph small = graph_of([](int64_t i) { return i % 2 == 0 ? 127 : 126; });
+      const Graph full = graph_of([](int64_t) { return 127; });
+      EXPECT_EQ(params_of(small).positions, positions == 4 ? 4 : 1);
+      EXPECT_EQ(params_of(full).positions, positions == 4 && inputs == 247 ? 4 : 1);
+      EXPECT_EQ(params_of(small).shared, 1);
+      EXPECT_EQ(params_of(full).shared, inputs == 247 ? 1 : 0);
+      check_op(full, fmt::format("pairs_large_sums_{}_{}", positions, inputs), 10);
+    }
   }
+}
+
+TEST(Conv2dPairs, SumsOfFourPositionsComeApartAtTheEndsOfTheirRange) {
+  // Windows in the map sum up to nearly kPairsReach, of either sign, where inputs are least; windows outside to 0. Rows
+  // of seven put both at every place of four.
+  constexpr int64_t kInputs = 240, kOutputs = 6;
+  GraphBuilder b(6);
+  const TensorId in = b.input({DType::kInt8, {1, 2, 3, kInputs}, per_tensor(0.05, 127)});
+  HostTensor data(DType::kInt8, {kOutputs, 1, 1, kInputs});
+  for (int64_t i = 0; i < data.size(); ++i) data.as<int8_t>()[i] = i / kInputs % 2 == 0 ? 127 : -128;
+  const TensorId w = b.constant(std::move(data), symmetric(kOutputs));
+  b.output(b.node(Conv2d{.padding = {2, 2, 2, 2}, .layout = "nhwc"}, {in, w}, per_tensor(40, 3)));
+  ASSERT_EQ(params_of(b.graph()).positions, 4);
+  check_op(b.graph(), "pairs_ends_of_range", 12);
 }
 
 TEST(Conv2dPairs, WindowsThatFillTheScratchAreTakenOneByOne) {
@@ -101,8 +128,8 @@ Conv2dPairsParams small_params() {
                  .gather = 0,
                  .codes = {0, -128, 127, 0},
                  .reserved = 0};
-  params.positions = 2;
-  params.block = 4;
+  params.positions = 4;
+  params.shared = 0;
   params.whole_rows = 1;
   return params;
 }
@@ -111,15 +138,14 @@ TEST(Conv2dPairs, ExtentsAreWhatTheKernelTouches) {
   Conv2dPairsParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
-  // Two rows of three pairs; two blocks; two windows and a row of six bytes.
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 96, 64, 64 + 54));
+  // Two rows of three pairs; two blocks; four windows of words, and of bytes.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 96, 64, 48 + 72 + 48));
   EXPECT_EQ(extents.rows, 3u);
   params.positions = 1;
-  params.block = 2;
   params.whole_rows = 0;
   ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
-  // Four pixels of two pairs; four blocks; one window and a pixel.
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 256, 64, 64 + 35));
+  // Four pixels of two pairs; two blocks; a window of words, and of bytes.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 128, 64, 48 + 32 + 12));
 }
 
 TEST(Conv2dPairs, WhateverExtentsAcceptStaysInside) {
