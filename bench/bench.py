@@ -7,7 +7,8 @@ usage: python bench/bench.py [--against REV] [--check] [--models-only] [MODEL ..
   --models-only   no kernel shapes, no host
 
 Prints the models' time, the bars (bench/bars.csv) with met or not met, MAC per cycle of each kernel shape with its
-share of the core's limit (targets/*.toml), how well the cost model agrees, and how fast the host runs data sets.
+share of the core's limit (targets/*.toml), how well the cost model and the estimates agree, and how fast the host runs
+data sets.
 Keeps the figures in budget.csv, bench/kernels.csv, bench/code.csv and bench/history.csv. Exit code 1: a bar is not met,
 the cost model is off, or the host is slow.
 
@@ -23,6 +24,7 @@ import tempfile
 from pathlib import Path
 
 import cost_model
+import estimates
 import host
 import records
 from measure import BOARDS, MODELS, ModelJob, ModelResult, call_json, for_each, measure_kernels, measure_model
@@ -202,6 +204,7 @@ def main() -> int:
     results = run_models(names, bars)
     kernels = {} if options.models_only else run_kernels()
     good = check_bars(bars, results) == 0
+    good = estimates.check(results) and good
     if kernels:
         good = report_kernels(kernels, results) and good
         good = host.check(names) and good

@@ -15,6 +15,8 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/execute/execute.h"
+#include "compiler/firmware/code_bytes.h"
+#include "compiler/firmware/emulator.h"
 #include "compiler/firmware/linker_map.h"
 #include "compiler/firmware/process.h"
 #include "compiler/firmware/run_firmware.h"
@@ -57,11 +59,12 @@ class Shapes {
   std::vector<KernelShape> take() { return std::move(shapes_); }
   void show(bool shown) { shown_ = shown; }
 
-  /// x [1, height, width, in], SAME padding unless the kernel is 1x1.
+  /// x [1, height, width, in], SAME padding unless the kernel is 1x1, or none.
   struct Conv {
     int64_t height, width, in, out, kernel_height = 1, kernel_width = 1, stride = 1, dilation = 1;
     /// Output steps so small that sums are shifted left: what some kernels leave to a more general one.
     bool fine = false;
+    bool padded = true;
   };
   void conv(const Conv& c) {
     GraphBuilder b(1);
@@ -146,6 +149,7 @@ class Shapes {
   }
 
   static std::vector<int64_t> same_padding(const Conv& c) {
+    if (!c.padded) return {0, 0, 0, 0};
     std::vector<int64_t> padding;
     for (const auto& [in, kernel] : {std::pair(c.height, c.kernel_height), std::pair(c.width, c.kernel_width)}) {
       const int64_t out = (in + c.stride - 1) / c.stride, span = (kernel - 1) * c.dilation + 1;
@@ -159,7 +163,8 @@ class Shapes {
 
   static std::string variant_text(const Conv& c) {
     return (c.stride == 1 ? "" : fmt::format(" s{}", c.stride)) +
-           (c.dilation == 1 ? "" : fmt::format(" d{}", c.dilation)) + (c.fine ? " fine" : "");
+           (c.dilation == 1 ? "" : fmt::format(" d{}", c.dilation)) + (c.fine ? " fine" : "") +
+           (c.padded ? "" : " valid");
   }
 
   static std::string shape_text(const Shape& shape) {
@@ -256,6 +261,11 @@ void add_more(Shapes& s) {
   s.depthwise({12, 12, 64, 64, 3, 3, 2});
   s.depthwise({14, 9, 16, 16, 5, 5});
   s.depthwise({30, 1, 48, 48, 9, 1});
+  s.depthwise({40, 1, 32, 32, 3, 1});
+  for (const auto& [height, channels, kernel] :
+       {std::array<int64_t, 3>{32, 40, 5}, {32, 128, 9}, {27, 128, 13}, {15, 128, 15}, {13, 64, 4}})
+    s.depthwise(
+        {.height = height, .width = 1, .in = channels, .out = channels, .kernel_height = kernel, .padded = false});
   for (const auto& [positions, in, out] :
        {std::array<int64_t, 3>{1, 128, 128}, {1, 8, 128}, {1, 33, 7}, {4, 64, 16}, {1, 1000, 10}, {10, 40, 40}})
     s.linear(positions, in, out);
@@ -393,10 +403,15 @@ Json shape_json(const KernelShape& shape, const Prepared& prepared, const firmwa
           {"steps", std::move(steps)}};
 }
 
-Json kernel_bytes(const firmware::PlayRequest& request) {
-  std::filesystem::path map = firmware::build_player(request.target, request.board, request.compiler).elf;
-  map.replace_extension(".map");
-  return firmware::measure_map(firmware::parse_linker_map(firmware::read_file(map))).kernels;
+/// Of each kernel source, and of each family.
+void add_code(const firmware::PlayRequest& request, Json& out) {
+  const std::filesystem::path elf = firmware::build_player(request.target, request.board, request.compiler).elf;
+  std::filesystem::path map_file = elf;
+  map_file.replace_extension(".map");
+  const auto map = firmware::parse_linker_map(firmware::read_file(map_file));
+  out["kernel_bytes"] = firmware::measure_map(map).kernels;
+  const Isa isa = request.target.isa;
+  out["family_bytes"] = firmware::family_code_bytes(map, firmware::disassemble(elf, isa), isa);
 }
 
 void require_right(const std::vector<KernelShape>& shapes, const std::vector<firmware::RecordResult>& results) {
@@ -406,6 +421,12 @@ void require_right(const std::vector<KernelShape>& shapes, const std::vector<fir
                                 results[i].outcome.differing_bytes),
                     "a kernel is wrong, or the board too small");
   }
+}
+
+Json measure_code(const firmware::PlayRequest& request) {
+  Json out = {{"target", request.target.name}};
+  add_code(request, out);
+  return out;
 }
 
 Json measure(const firmware::PlayRequest& request) {
@@ -418,7 +439,8 @@ Json measure(const firmware::PlayRequest& request) {
   }
   require_right(shapes, firmware::play(request, records));
   const std::vector<firmware::Profile> profiles = firmware::cost_of_records(request, records);
-  Json out = {{"target", request.target.name}, {"kernel_bytes", kernel_bytes(request)}, {"shapes", Json::array()}};
+  Json out = {{"target", request.target.name}, {"shapes", Json::array()}};
+  add_code(request, out);
   for (size_t i = 0; i < shapes.size(); ++i)
     out["shapes"].push_back(shape_json(shapes[i], prepared[i], profiles[i], request.target));
   return out;
@@ -429,13 +451,15 @@ Json measure(const firmware::PlayRequest& request) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: rushlight_kernels TARGET [gcc|clang]\n");
+    fmt::print(stderr, "usage: rushlight_kernels TARGET [gcc|clang] [code]\n");
     return 2;
   }
   return rush::exit_code_of([&] {
     const rush::Target target = rush::load_target(argv[1]);
-    const rush::firmware::Compiler compiler = rush::firmware::compiler_named(argc > 2 ? argv[2] : "gcc");
-    fmt::print("{}\n", rush::measure({target, rush::load_board(target.board), compiler}).dump(1));
+    const rush::firmware::PlayRequest request{target, rush::load_board(target.board),
+                                              rush::firmware::compiler_named(argc > 2 ? argv[2] : "gcc")};
+    const bool only_code = argc > 3 && std::string(argv[3]) == "code";
+    fmt::print("{}\n", (only_code ? rush::measure_code(request) : rush::measure(request)).dump(1));
     return 0;
   });
 }

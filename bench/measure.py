@@ -82,9 +82,10 @@ def measure_model(job: ModelJob, folder: Path, opinion: bool) -> ModelResult:
     return ModelResult(job, dict(zip(FIGURES, values, strict=True)), run["milliseconds"], run["layers"], second)
 
 
-def measure_kernels(target: str, compiler: str = "gcc") -> dict:
-    """What rushlight_kernels prints for a core: every shape, and the code bytes of every kernel source."""
-    result = subprocess.run([KERNELS, target, compiler], capture_output=True, text=True)
+def measure_kernels(target: str, compiler: str = "gcc", *only: str) -> dict:
+    """What rushlight_kernels prints for a core: every shape, and the code bytes of every kernel source and family; with
+    "code" only the bytes."""
+    result = subprocess.run([KERNELS, target, compiler, *only], capture_output=True, text=True)
     if result.returncode:
         raise RuntimeError(f"rushlight_kernels {target} {compiler}: {result.stderr}")
     return {"compiler": compiler, **json.loads(result.stdout)}

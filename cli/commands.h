@@ -10,6 +10,7 @@ namespace rush {
 void add_compile_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_build_command(CLI::App& app);
+void add_estimate_command(CLI::App& app);
 void add_profile_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_size_command(CLI::App& app);

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   rush::add_compile_command(app);
   rush::add_run_command(app);
   rush::add_build_command(app);
+  rush::add_estimate_command(app);
   rush::add_profile_command(app);
   rush::add_compare_command(app);
   rush::add_size_command(app);

@@ -11,6 +11,7 @@
 #include "ops/avg_pool2d/avg_pool2d.h"
 #include "ops/clamp/clamp.h"
 #include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/conv2d_pairs.h"
 #include "ops/depthwise_conv2d/depthwise_patch.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/identity/copy.h"
@@ -95,7 +96,8 @@ KernelWork conv2d_eights_work(const void* params) {
 KernelWork conv2d_two_positions_work(const void* params) {
   const auto& p = as<Conv2dParams>(params);
   const ConvGeometry& g = p.geometry;
-  const double pairs = g.out_height * ceil_div(g.out_width, 2), eights = pairs * (p.out_channels / 8);
+  const double pairs = ceil_div(static_cast<double>(g.out_height) * g.out_width, 2);
+  const double eights = pairs * (p.out_channels / 8);
   const double window = static_cast<double>(g.kernel_height) * g.kernel_width * p.in_channels;
   return work_of({static_cast<double>(g.out_height), pairs, pairs * window, pairs * g.kernel_height, eights,
                   eights * window, border_windows(g) * g.kernel_height});
@@ -111,6 +113,19 @@ ConvRows conv_rows(const Conv2dParams& p) {
   const double height = g.out_height, width = g.out_width;
   const bool pointwise = g.kernel_height * g.kernel_width * g.stride_height * g.stride_width == 1;
   return pointwise && g.pad_top + g.pad_left + p.gather == 0 ? ConvRows{1, height * width} : ConvRows{height, width};
+}
+
+/// Rows; tiles of one or two positions; segments of windows; pairs of inputs that are unpacked; blocks of outputs;
+/// their pairs of products, where a tile has two positions and where it has one.
+KernelWork conv2d_pairs_work(const void* params) {
+  const auto& p = as<Conv2dPairsParams>(params);
+  const ConvRows walk = conv_rows(p.conv);
+  const PairSegments segments = pair_segments(p);
+  const double at_once = p.positions == 1 ? 1 : 2, tiles = walk.rows * ceil_div(walk.positions, at_once);
+  const double windows = walk.rows * walk.positions, pairs = window_pairs(segments);
+  const double blocks = tiles * weight_blocks(p), products = blocks * pairs;
+  return work_of({walk.rows, tiles, windows * segments.count, windows * pairs, blocks, at_once == 2 ? products : 0,
+                  at_once == 2 ? 0 : products});
 }
 
 /// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks
@@ -141,23 +156,37 @@ KernelWork depthwise_work(Isa isa, const void* params) {
 
 /// Passes over all channels; strips of four channels; fours of columns that are interleaved; patches of two outputs, of
 /// one.
-KernelWork patch_work(double pairs, double singles, double patches, double columns, double groups) {
-  const double strips = (pairs + singles) * groups;
-  return work_of(
-      {pairs + singles, strips, strips * ceil_div(columns, 4), pairs * groups * patches, singles * groups * patches});
-}
-
 KernelWork depthwise_patch_work(const void* params) {
   const auto& p = as<DepthwiseConv2dParams>(params);
   const ConvGeometry& g = p.geometry;
   const double pairs = g.stride_height == 1 ? g.out_height / 2 : 0, singles = g.out_height - 2 * pairs;
-  return patch_work(pairs, singles, g.out_width, patch_columns(g, g.out_width), p.channels / 4);
+  const double groups = p.channels / 4, strips = (pairs + singles) * groups, patches = g.out_width;
+  return work_of({pairs + singles, strips, strips * ceil_div(patch_columns(g, g.out_width), 4),
+                  pairs * groups * patches, singles * groups * patches});
 }
 
+/// A column's rows in patches of sixteen, which hold one or two outputs four rows apart, in two phases. Phases and
+/// calls of them; strips of four channels; fours of columns that are interleaved; patches of two outputs, of one; rows
+/// of four channels that are copied, where the map has a border.
 KernelWork depthwise_column_work(const void* params) {
   const auto& p = as<DepthwiseConv2dParams>(params);
-  const double patches = ceil_div(p.geometry.out_height, 4);
-  return patch_work(2, 0, patches, patches + 3, p.channels / 4);
+  const ConvGeometry& g = p.geometry;
+  const int64_t reach = std::min<int64_t>((g.kernel_height + 4) / 4, 4);
+  double phases = 0, fours = 0, pairs = 0, singles = 0;
+  for (const int64_t left : {int64_t{g.out_height}, int64_t{g.out_height} - 2}) {
+    const int64_t patches = left > 1 ? (left + 2) / 4 : 0, last = left - 4 * patches == 1 ? 1 : 0;
+    for (const int64_t count : {patches, last}) {
+      if (count == 0) continue;
+      ++phases;
+      fours += ceil_div(static_cast<double>(count - 1 + reach), 4);
+    }
+    pairs += static_cast<double>(patches);
+    singles += static_cast<double>(last);
+  }
+  const double groups = p.channels / 4;
+  const bool copied = g.pad_top != 0 || g.in.reciprocal != 0;
+  return work_of({copied ? phases * groups : phases, phases * groups, fours * groups, pairs * groups, singles * groups,
+                  copied ? groups * (g.out_height + 15) : 0});
 }
 
 /// Positions; blocks of four outputs; vectors of products.
@@ -276,12 +305,6 @@ const std::vector<Constants> kConstants = {
 #include "ops/cost_constants.def"
 };
 
-/// The measured core whose constants stand for one that the table lacks: of the same make, or typical of the class.
-std::string_view stand_in(const CostCore& core) {
-  if (core.target == "cortex-m35p") return "cortex-m33";
-  return core.isa == Isa::kMve ? "cortex-m55" : core.isa == Isa::kDsp ? "cortex-m4" : "cortex-m0plus";
-}
-
 const Constants* find_constants(std::string_view target, std::string_view row) {
   const auto it =
       std::ranges::find_if(kConstants, [&](const Constants& c) { return c.target == target && c.row == row; });
@@ -296,6 +319,7 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
     return pairs ? conv2d_two_positions_work(params) : conv2d_eights_work(params);
   }
   if (isa == Isa::kScalar && family == "linear_s8") return linear_eights_work(params);
+  if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params);
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
   if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
@@ -329,6 +353,11 @@ std::string_view cost_row(Isa isa, std::string_view family, const void* params) 
   if (isa == Isa::kScalar && family == "depthwise_conv2d_s8" && as<DepthwiseConv2dParams>(params).channels % 4 == 0)
     return "depthwise_conv2d_s8_words";
   return family;
+}
+
+std::string_view stand_in(const CostCore& core) {
+  if (core.target == "cortex-m35p") return "cortex-m33";
+  return core.isa == Isa::kMve ? "cortex-m55" : core.isa == Isa::kDsp ? "cortex-m4" : "cortex-m0plus";
 }
 
 double kernel_cycles(const CostCore& core, std::string_view family, const void* params) {

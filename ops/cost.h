@@ -35,6 +35,9 @@ struct CostCore {
   std::string_view target;
 };
 
+/// The measured core that stands for one that the tables lack: of the same make, or typical of the class.
+std::string_view stand_in(const CostCore& core);
+
 /// Modelled cycles of one call over all rows.
 double kernel_cycles(const CostCore& core, std::string_view family, const void* params);
 

@@ -154,6 +154,21 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stderr)
         return result.stderr
 
+    def test_estimate(self):
+        estimates = call_json("estimate", MODEL)["targets"]
+        known = [target["name"] for target in json.loads(call("targets", "--json"))]
+        self.assertEqual([row["target"] for row in estimates], known)
+        m4 = next(row for row in estimates if row["target"] == "cortex-m4")
+        compiled = json.loads((self.made / "report.json").read_text())
+        self.assertEqual(m4["cycles"], compiled["estimated_cycles"])
+        self.assertEqual(m4["ram_bytes"], compiled["ram_bytes"])
+        self.assertEqual(m4["image_bytes"], compiled["image_bytes"])
+        size = call_json("size", self.made)
+        largest = call_json("estimate", MODEL, "--target", "cortex-m4")["largest_error"]
+        self.assertLessEqual(abs(m4["flash_bytes"] / size["flash_bytes"] - 1), largest["flash"])
+        self.assertIn("cortex-m99", refused("estimate", MODEL, "--target", "cortex-m99"))
+        self.assertIn("report.json", refused("estimate", self.made))
+
     def test_view_writes_graphs_and_data(self):
         folder = self.folder / "view"
         call("view", MODEL, "--target", "cortex-m4", "--input", self.folder / "x.npy", "-o", folder, "--only-write")
@@ -322,7 +337,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cortex-m4", refused("build", mixed, "--board", "mps2-an386"))
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("compile", "run", "build", "profile", "view", "compare", "size", "show", "targets"):
+        for command in ("compile", "run", "build", "estimate", "profile", "view", "compare", "size", "show", "targets"):
             self.assertIn("Example: rushlight", call(command, "--help"))
 
 

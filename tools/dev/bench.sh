@@ -5,7 +5,7 @@
 #   --against REV   print what changed since a commit
 #   --check         write nothing; exit with 1 also where a figure is worse
 #   --models-only   no kernel shapes, no host
-#   --fit           fit the cost model's constants to the kernels, rebuild, then bench
+#   --fit           fit the constants of the cost model and of the estimates to the kernels, rebuild, then bench
 #
 # example: ./dev bench --against HEAD~1
 arguments=() fit=
@@ -19,6 +19,7 @@ cmake --build $BUILD -j "$JOBS" --target rushlight_kernels
 if [ -n "$fit" ]; then
   step "Fitting the cost model"
   $VENV/bin/python bench/fit.py
+  $VENV/bin/python bench/code_bytes.py
   build_host
   cmake --build $BUILD -j "$JOBS" --target rushlight_kernels
 fi
