@@ -115,17 +115,17 @@ ConvRows conv_rows(const Conv2dParams& p) {
   return pointwise && g.pad_top + g.pad_left + p.gather == 0 ? ConvRows{1, height * width} : ConvRows{height, width};
 }
 
-/// Rows; tiles of one or two positions; segments of windows; pairs of inputs that are unpacked; blocks of outputs;
-/// their pairs of products, where a tile has two positions and where it has one.
+/// Rows; tiles of one or four positions; segments of windows; pairs of inputs that are unpacked; blocks of four
+/// outputs; their pairs of products, where a tile has four positions and where it has one.
 KernelWork conv2d_pairs_work(const void* params) {
   const auto& p = as<Conv2dPairsParams>(params);
   const ConvRows walk = conv_rows(p.conv);
   const PairSegments segments = pair_segments(p);
-  const double at_once = p.positions == 1 ? 1 : 2, tiles = walk.rows * ceil_div(walk.positions, at_once);
+  const double at_once = p.positions == 1 ? 1 : 4, tiles = walk.rows * ceil_div(walk.positions, at_once);
   const double windows = walk.rows * walk.positions, pairs = window_pairs(segments);
-  const double blocks = tiles * weight_blocks(p), products = blocks * pairs;
-  return work_of({walk.rows, tiles, windows * segments.count, windows * pairs, blocks, at_once == 2 ? products : 0,
-                  at_once == 2 ? 0 : products});
+  const double blocks = tiles * channel_blocks(p.conv.out_channels), products = blocks * pairs;
+  return work_of({walk.rows, tiles, windows * segments.count, windows * pairs, blocks, at_once == 4 ? products : 0,
+                  at_once == 4 ? 0 : products});
 }
 
 /// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks

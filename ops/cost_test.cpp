@@ -51,13 +51,13 @@ TEST(Cost, CountsAConvolution) {
   EXPECT_EQ(kernel_work(Isa::kDsp, "conv2d_s8", &p), expected);
 }
 
-/// Two positions and four outputs at a time.
-Conv2dPairsParams small_pairs() { return {small_convolution(), 2, 4, 1, 0}; }
+/// Four positions and four outputs at a time.
+Conv2dPairsParams small_pairs() { return {small_convolution(), 4, 0, 1, 0}; }
 
 TEST(Cost, CountsPairs) {
   const Conv2dPairsParams p = small_pairs();
-  // 5 rows of 4 tiles; 35 windows of 3 segments; 3 * 12 / 2 pairs a window; 2 blocks a tile.
-  const KernelWork expected = {1, 5, 20, 35 * 3, 35 * 18, 40, 40 * 18, 0};
+  // 5 rows of 2 tiles; 35 windows of 3 segments; 3 * 12 / 2 pairs a window; 2 blocks a tile.
+  const KernelWork expected = {1, 5, 10, 35 * 3, 35 * 18, 20, 20 * 18, 0};
   EXPECT_EQ(kernel_work(Isa::kDsp, "conv2d_pairs_s8", &p), expected);
 }
 
