@@ -52,12 +52,15 @@ const std::string& library_headers() {
   return directory;
 }
 
+/// Softmax runs once for each inference, most often over a few classes: what -O2 adds to it is code.
+bool is_cold(const Source& source) { return source.path.stem() == "softmax_dsp"; }
+
 /// Kernels for speed unless the user asked for size, everything else for size; so are the scalar ones, whose time goes
 /// into loops in assembly.
 std::string optimisation(const Source& source, const CompileFor& how) {
   const bool kernel = source.part == Part::kKernel && !source.path.stem().string().ends_with("_extents");
   const bool loops_are_assembly = how.target.isa == Isa::kScalar && uses_assembly();
-  return kernel && !loops_are_assembly && how.opt != Opt::kSize ? "-O2" : "-Os";
+  return kernel && !loops_are_assembly && !is_cold(source) && how.opt != Opt::kSize ? "-O2" : "-Os";
 }
 
 /// Product code is held to the dialect that users compile it with.
