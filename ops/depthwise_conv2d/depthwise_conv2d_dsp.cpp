@@ -38,20 +38,24 @@ struct FourSums {
   }
 };
 
-/// All taps lie in the map; `x` are the four channels of its first pixel.
-__attribute__((noinline)) void dot_inside(const InnerWindow& window, const int8_t* x, const int8_t* w, int32_t* sums) {
-  FourSums four = {0, 0, 0, 0};
-  RowCursor rows = window.at;
+/// Taps side by side. A function of its own, or compilers keep what its loop needs on the stack.
+__attribute__((noinline)) void dot_taps(const InnerWindow& window, const int8_t* tap, const int8_t* w, int32_t* sums) {
+  FourSums four = {sums[0], sums[1], sums[2], sums[3]};
   const uint32_t step = window.step;
-  RUSH_ROLLED for (uint32_t i = window.rows; i != 0; --i) {
-    const int8_t* tap = x + rows.offset;
-    RUSH_ROLLED for (const int8_t* const end = w + 4 * window.taps; w != end; w += 4) {
-      four.add(load_pairs(tap), load_pairs(w));
-      tap += step;
-    }
-    rows.next();
+  RUSH_ROLLED for (uint32_t left = window.taps; left != 0; --left, tap += step, w += 4) {
+    four.add(load_pairs(tap), load_pairs(w));
   }
   four.store(sums);
+}
+
+/// All taps lie in the map; `x` are the four channels of its first pixel.
+inline void dot_inside(const InnerWindow& window, const int8_t* x, const int8_t* w, int32_t* sums) {
+  RowCursor rows = window.at;
+  memset(sums, 0, 16);
+  RUSH_ROLLED for (uint32_t i = window.rows; i != 0; --i, rows.next()) {
+    dot_taps(window, x + rows.offset, w, sums);
+    w += 4 * window.taps;
+  }
 }
 
 /// Any window.

@@ -50,10 +50,10 @@
   asr \b, \b, r10
   asr \c, \c, r10
   asr \d, \d, r10
-  ssat \a, #8, \a
-  ssat \b, #8, \b
-  ssat \c, #8, \c
   ssat \d, #8, \d
+  ssat \c, #8, \c
+  ssat \b, #8, \b
+  ssat \a, #8, \a
   ldr r10, [sp, #kBothSteps]
   ldr r11, [sp, #kRowStep]
   strb \d, [lr, r10]
@@ -65,77 +65,121 @@
   add lr, lr, r11, lsl #1
   .endm
 
-  // r0-r5 weights (w0, w1) and (w1, w2) of the three kernel rows; r6, r7 the sums of the first output row, r8,
-  // r9 of the second; r10 and r11 two pairs of columns; r12 inputs, lr outputs.
-  .macro load_row row
-  ldr.w r10, [r12, #(4 * \row)]
-  ldr.w r11, [r12, #(4 * \row + kColumnsBytes)]
+  // Two loads side by side cost less on cores that issue one instruction a cycle; where they are issued beside
+  // multiplies, they had better be as early as their registers allow.
+  .macro load_column register, row, column
+  ldr.w \register, [r12, #(4 * \row + \column * kColumnsBytes)]
   .endm
 
-  .macro add_row first, second, left, right
+#if defined(RUSH_DUAL_ISSUE)
+  .macro load_early register, row, column
+  load_column \register, \row, \column
+  .endm
+  .macro load_row row, registers:vararg
+  .endm
+#else
+  .macro load_early register, row, column
+  .endm
+  .macro load_row row, first, second, third
+  load_column \first, \row, 0
+  load_column \second, \row, 1
+  .ifnb \third
+  load_column \third, \row, 2
+  .endif
+  .endm
+#endif
+
+  // r0-r5 weights (w0, w1) and (w1, w2) of the three kernel rows; r6, r7 the sums of the first output row, r8, r9 of
+  // the second; r10 and r11 two pairs of columns; r12 inputs, lr outputs.
+  .macro add_left first, second, left
   smlad \first, r10, \left, \first
-  smlad \second, r11, \right, \second
-  smlabt \first, r11, \right, \first
   smlatb \second, r10, \left, \second
   .endm
 
+  .macro add_right first, second, right
+  smlabt \first, r11, \right, \first
+  smlad \second, r11, \right, \second
+  .endm
+
   .macro block_of_stride_1
-  load_row 0
+  load_column r10, 0, 0
+  load_column r11, 0, 1
   ldr r9, [sp, #kBias]
   smlad r6, r10, r0, r9
-  smlad r7, r11, r1, r9
-  smlabt r6, r11, r1, r6
-  smlatb r7, r10, r0, r7
-  load_row 1
+  smlatb r7, r10, r0, r9
+  load_early r10, 1, 0
+  add_right r6, r7, r1
+  load_early r11, 1, 1
+  load_row 1, r10, r11
   smlad r8, r10, r0, r9
-  smlad r9, r11, r1, r9
-  smlabt r8, r11, r1, r8
   smlatb r9, r10, r0, r9
-  add_row r6, r7, r2, r3
-  load_row 2
-  add_row r6, r7, r4, r5
-  add_row r8, r9, r2, r3
-  load_row 3
-  add_row r8, r9, r4, r5
+  add_left r6, r7, r2
+  load_early r10, 2, 0
+  add_right r8, r9, r1
+  add_right r6, r7, r3
+  load_early r11, 2, 1
+  load_row 2, r10, r11
+  add_left r8, r9, r2
+  add_left r6, r7, r4
+  load_early r10, 3, 0
+  add_right r8, r9, r3
+  add_right r6, r7, r5
+  load_early r11, 3, 1
+  load_row 3, r10, r11
+  add_left r8, r9, r4
+  add_right r8, r9, r5
   add r12, r12, #8
   store_block r6, r7, r8, r9
   cmp r12, r9
   .endm
 
-  // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8
-  // sums; r9-r11 three pairs of columns; the rest as above.
-  .macro load_strided row
-  ldr.w r9, [r12, #(4 * \row)]
-  ldr.w r10, [r12, #(4 * \row + kColumnsBytes)]
-  ldr.w r11, [r12, #(4 * \row + 2 * kColumnsBytes)]
-  .endm
-
-  .macro add_strided first, second, left, half, right
-  smlad \first, r9, \left, \first
-  smlad \second, r10, \left, \second
-  smlab\half \first, r10, \right, \first
-  smlab\half \second, r11, \right, \second
-  .endm
-
+  // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8 sums;
+  // r9-r11 three pairs of columns; the rest as above.
   .macro block_of_stride_2
-  load_strided 0
+  load_column r9, 0, 0
+  load_column r10, 0, 1
+  load_column r11, 0, 2
   ldr r8, [sp, #kBias]
   smlad r5, r9, r0, r8
+  load_early r9, 1, 0
   smlad r6, r10, r0, r8
   smlabb r5, r10, r3, r5
+  load_early r10, 1, 1
   smlabb r6, r11, r3, r6
-  load_strided 1
-  add_strided r5, r6, r1, t, r3
-  load_strided 2
+  load_early r11, 1, 2
+  load_row 1, r9, r10, r11
+  smlad r5, r9, r1, r5
+  load_early r9, 2, 0
+  smlad r6, r10, r1, r6
+  smlabt r5, r10, r3, r5
+  load_early r10, 2, 1
+  smlabt r6, r11, r3, r6
+  load_early r11, 2, 2
+  load_row 2, r9, r10, r11
   smlad r7, r9, r0, r8
   smlad r8, r10, r0, r8
-  add_strided r5, r6, r2, b, r4
+  smlad r5, r9, r2, r5
+  load_early r9, 3, 0
+  smlad r6, r10, r2, r6
+  smlabb r5, r10, r4, r5
   smlabb r7, r10, r3, r7
+  load_early r10, 3, 1
+  smlabb r6, r11, r4, r6
   smlabb r8, r11, r3, r8
-  load_strided 3
-  add_strided r7, r8, r1, t, r3
-  load_strided 4
-  add_strided r7, r8, r2, b, r4
+  load_early r11, 3, 2
+  load_row 3, r9, r10, r11
+  smlad r7, r9, r1, r7
+  load_early r9, 4, 0
+  smlad r8, r10, r1, r8
+  smlabt r7, r10, r3, r7
+  load_early r10, 4, 1
+  smlabt r8, r11, r3, r8
+  load_early r11, 4, 2
+  load_row 4, r9, r10, r11
+  smlad r7, r9, r2, r7
+  smlad r8, r10, r2, r8
+  smlabb r7, r10, r4, r7
+  smlabb r8, r11, r4, r8
   add r12, r12, #16
   store_block r5, r6, r7, r8
   cmp r12, r8
