@@ -51,6 +51,12 @@ struct PairsTile {
 
 typedef void PairsLoop(const PairsTile* tile);
 
+inline uint32_t load_word(const int8_t* from) {
+  uint32_t word;
+  __builtin_memcpy(&word, from, 4);
+  return word;
+}
+
 /// The last bytes of a segment, two if there are, as bytes 0 and 2 of a word.
 inline uint32_t load_last(const int8_t* from, bool is_two) {
   const uint32_t first = static_cast<uint8_t>(from[0]);
@@ -69,12 +75,6 @@ namespace {
 
 inline int32_t add_modulo(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
-
-inline uint32_t load_word(const int8_t* from) {
-  uint32_t word;
-  __builtin_memcpy(&word, from, 4);
-  return word;
 }
 
 /// 255 * high + low of bytes 0 and 2.
@@ -262,18 +262,33 @@ inline uint32_t windows_inside(const PairsWalk& walk, const PairsCursor& at) {
   return positions < at.left ? positions : at.left;
 }
 
+// memset and memmove of small C libraries take bytes.
+int8_t* fill(uint32_t four, uint32_t bytes, int8_t* to) {
+  RUSH_ROLLED for (; bytes >= 4; bytes -= 4, to += 4) __builtin_memcpy(to, &four, 4);
+  RUSH_ROLLED for (; bytes != 0; --bytes)* to++ = static_cast<int8_t>(four);
+  return to;
+}
+
+int8_t* copy(const int8_t* from, uint32_t bytes, int8_t* to) {
+  RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4, to += 4) {
+    const uint32_t word = load_word(from);
+    __builtin_memcpy(to, &word, 4);
+  }
+  RUSH_ROLLED for (; bytes != 0; --bytes)* to++ = *from++;
+  return to;
+}
+
 /// A segment that the map may cut; outside of it, `row` is null.
-int8_t* gather_segment(const PairsWalk& walk, const int8_t* row, int32_t x, int8_t* to) {
+__attribute__((noinline)) int8_t* gather_segment(const PairsWalk& walk, const int8_t* row, int32_t x, int8_t* to) {
   const Conv2dParams& p = walk.params->conv;
   const int32_t taps = static_cast<int32_t>(walk.segments.taps);
-  const int32_t before = clamp_to(-x, 0, taps), inside = clamp_to(p.geometry.in_width - x, before, taps) - before;
-  memset(to, p.zero_point, walk.segments.bytes);
-  if (row != nullptr && inside != 0) {
-    // Not memcpy: an image that nobody compiled may let them overlap.
-    memmove(to + before * p.in_channels, row + (x + before) * p.in_pixel,
-            static_cast<uint32_t>(inside) * p.in_channels);
-  }
-  return to + walk.segments.bytes;
+  const int32_t before = row == nullptr ? taps : clamp_to(-x, 0, taps);
+  const int32_t inside = clamp_to(p.geometry.in_width - x, before, taps) - before;
+  const uint32_t outside = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
+  int8_t* const end = to + walk.segments.bytes;
+  to = fill(outside, static_cast<uint32_t>(before) * p.in_channels, to);
+  if (inside != 0) to = copy(row + (x + before) * p.in_pixel, static_cast<uint32_t>(inside) * p.in_channels, to);
+  return fill(outside, static_cast<uint32_t>(end - to), to);
 }
 
 /// Any window.
@@ -431,7 +446,8 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
     walk.fours = false;
     walk.blocks = 0;
     walk.rest = (p.out_channels - 1u) & ~3u;
-  } while (!is_done);
+  }
+  while (!is_done);
 }
 
 }  // namespace rush

@@ -244,10 +244,13 @@ rush_conv2d_pairs_four:
 
   // a = s0 + 255 s1, b = s2 + 255 s0, c = s3 + 255 s2: c says s2 to within 2^15, that and b say s0 to within
   // 128, and a divided by 255 without the rest of s0 is then s1 exactly.
+  ldr r9, [sp, #kBlockNow]
+  ldr lr, [sp, #kRounding]
+  ldr r12, [r9, #16]
   mov r10, #0x01010101  // (2^32 - 1) / 255
-  mov r11, #255
   smmul r6, r2, r10
   smmul r7, r5, r10
+  mov r11, #255
   sub r6, r1, r6
   sub r7, r4, r7
   smmul r6, r6, r10
@@ -256,55 +259,53 @@ rush_conv2d_pairs_four:
   sub r7, r3, r7
   smmulr r6, r6, r10
   smmulr r7, r7, r10
+  ldr r10, [r9, #20]
+  // A scale's low byte is minus its shift, so its complement is the shift but one.
+  mvn r9, r12
   mls r0, r6, r11, r0
   mls r3, r7, r11, r3
+  lsl r9, lr, r9
+  smmla r6, r6, r12, r9
   mls r1, r0, r11, r1
   mls r4, r3, r11, r4
+  smmla r0, r0, r12, r9
   mls r2, r1, r11, r2
   mls r5, r4, r11, r5
-  // A scale's low byte is minus its shift, so its complement is the shift but one.
-  ldr r9, [sp, #kBlockNow]
-  ldr lr, [sp, #kRounding]
-  ldr r10, [r9, #16]
-  ldr r11, [r9, #20]
-  mvn r12, r10
-  lsl r12, lr, r12
-  smmla r0, r0, r10, r12
-  smmla r6, r6, r10, r12
-  smmla r1, r1, r10, r12
-  smmla r2, r2, r10, r12
-  mvn r12, r11
-  lsl r12, lr, r12
+  smmla r1, r1, r12, r9
+  mvn r11, r10
+  smmla r2, r2, r12, r9
+  lsl r11, lr, r11
+  rsb r12, r12, #0
+  smmla r7, r7, r10, r11
+  asrs r6, r12
+  smmla r3, r3, r10, r11
+  asrs r0, r12
+  smmla r4, r4, r10, r11
+  asrs r1, r12
+  smmla r5, r5, r10, r11
+  asrs r2, r12
   rsb r10, r10, #0
-  smmla r3, r3, r11, r12
-  smmla r7, r7, r11, r12
-  smmla r4, r4, r11, r12
-  smmla r5, r5, r11, r12
-  rsb r11, r11, #0
-  asrs r0, r10
-  asrs r6, r10
-  asrs r1, r10
-  asrs r2, r10
-  asrs r3, r11
-  asrs r7, r11
-  asrs r4, r11
-  asrs r5, r11
+  ssat r6, #8, r6
+  asrs r7, r10
+  ssat r0, #8, r0
+  asrs r3, r10
+  ssat r1, #8, r1
+  asrs r4, r10
+  ssat r2, #8, r2
+  asrs r5, r10
   ldr lr, [sp, #kOutNow]
   ldr r10, [sp, #kStride]
   ldr r11, [sp, #kLeft]
-  ssat r3, #8, r3
+  ldr r9, [sp, #kBlockNow]
   ssat r7, #8, r7
+  ssat r3, #8, r3
   ssat r4, #8, r4
   ssat r5, #8, r5
-  ssat r0, #8, r0
-  ssat r6, #8, r6
-  ssat r1, #8, r1
-  ssat r2, #8, r2
+  add r12, lr, r10, lsl #1
   bfi r0, r3, #8, #8
   bfi r6, r7, #8, #8
   bfi r1, r4, #8, #8
   bfi r2, r5, #8, #8
-  add r12, lr, r10, lsl #1
   strh r0, [lr]
   strh r6, [lr, r10]
   strh r1, [r12]
