@@ -115,8 +115,9 @@ ConvRows conv_rows(const Conv2dParams& p) {
   return pointwise && g.pad_top + g.pad_left + p.gather == 0 ? ConvRows{1, height * width} : ConvRows{height, width};
 }
 
-/// Rows; tiles of one or four positions; segments of windows; pairs of inputs that are unpacked; blocks of four
-/// outputs; their pairs of products, where a tile has four positions and where it has one.
+/// Tiles of one or four positions; segments of windows; pairs of inputs that are unpacked; fours of outputs; pairs of
+/// products of four outputs, where a tile has four positions, where it has one and outputs share weights, and where
+/// they do not.
 KernelWork conv2d_pairs_work(const void* params) {
   const auto& p = as<Conv2dPairsParams>(params);
   const ConvRows walk = conv_rows(p.conv);
@@ -124,8 +125,9 @@ KernelWork conv2d_pairs_work(const void* params) {
   const double at_once = p.positions == 1 ? 1 : 4, tiles = walk.rows * ceil_div(walk.positions, at_once);
   const double windows = walk.rows * walk.positions, pairs = window_pairs(segments);
   const double blocks = tiles * channel_blocks(p.conv.out_channels), products = blocks * pairs;
-  return work_of({walk.rows, tiles, windows * segments.count, windows * pairs, blocks, at_once == 4 ? products : 0,
-                  at_once == 4 ? 0 : products});
+  const bool alone = at_once == 1, shared = is_shared(p);
+  return work_of({tiles, windows * segments.count, windows * pairs, blocks * at_once, alone ? 0 : products,
+                  alone && shared ? products : 0, alone && !shared ? products : 0});
 }
 
 /// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks
@@ -352,6 +354,9 @@ std::string_view cost_row(Isa isa, std::string_view family, const void* params) 
     return "conv2d_s8_two_positions";
   if (isa == Isa::kScalar && family == "depthwise_conv2d_s8" && as<DepthwiseConv2dParams>(params).channels % 4 == 0)
     return "depthwise_conv2d_s8_words";
+  // Sums that are shifted left are made codes one by one.
+  if (isa == Isa::kDsp && family == "conv2d_pairs_s8" && as<Conv2dPairsParams>(params).conv.codes.left_shift != 0)
+    return "conv2d_pairs_s8_shifted";
   return family;
 }
 
