@@ -60,18 +60,25 @@ class Program:
         """The table that `rushlight compile` prints."""
         return self._compilation.report_text()
 
-    def compare(self, *inputs: np.ndarray, float_model=None, expected=(), board: str | None = None) -> dict:
+    def compare(self, model, *inputs: np.ndarray, expected=(), board: str | None = None) -> dict:
         """Compares every layer on the model's whole way to the device: what `rushlight compare --json` prints.
 
-        inputs: as those of a call. float_model: the model before quantization, as a .pt2 file or an ExportedProgram.
-        expected: outputs from elsewhere, one array for each output. board: an emulated board to run the firmware on.
+        model: the model before quantization, to compare with as well: an nn.Module, an ExportedProgram, a .pt2 file, or
+            None. inputs: as those of a call. expected: outputs from elsewhere, one array for each output. board: an
+            emulated board to run the firmware on.
         Returns a dict with "layers" (SQNR in dB, None where nothing differs; largest error; saturation; codes that
         differ), "outputs" and "divergences": the first layer at which each stage departs. Raises Error.
         """
         expected = [expected] if isinstance(expected, np.ndarray) else list(expected)
-        with _as_file(float_model) as file:
+        arrays = [np.asarray(x) for x in inputs]
+        with _as_file(model, self._first_sample(arrays)) as file:
             options = {"float_model": file, "expected": [np.asarray(y) for y in expected], "board": board}
-            return json.loads(self._compilation.compare([np.asarray(x) for x in inputs], options))
+            return json.loads(self._compilation.compare(arrays, options))
+
+    def _first_sample(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        """Of each input, in the exported shape."""
+        ports = self.report["entries"][0]["inputs"]
+        return [x.reshape(-1, *port["shape"])[0] for x, port in zip(inputs, ports, strict=True)]
 
     def save(self, directory: str | os.PathLike) -> None:
         """Writes model.rush, model.h, model.cpp and report.json into a folder, created if absent."""
@@ -79,13 +86,15 @@ class Program:
 
 
 @contextlib.contextmanager
-def _as_file(model) -> Iterator[Path | None]:
-    """The path of a .pt2 file; an ExportedProgram is saved for as long as it is needed."""
+def _as_file(model, example: list[np.ndarray]) -> Iterator[Path | None]:
+    """The path of a .pt2 file; an nn.Module is exported on an example, and saved for as long as it is needed."""
     if model is None or isinstance(model, (str, os.PathLike)):
         yield None if model is None else Path(model)
         return
     import torch
 
+    if isinstance(model, torch.nn.Module):
+        model = torch.export.export(model.eval(), tuple(torch.from_numpy(x) for x in example))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.pt2"
         torch.export.save(model, file)
