@@ -15,6 +15,8 @@ struct OutputCodes {
   int8_t min;
   int8_t max;
   uint8_t left_shift;  ///< 1 if some channel's shift is below 1, so that accumulators must be shifted left first
+
+  bool are_all() const { return min == -128 && max == 127; }
 };
 
 /// Four output channels as they lie in the image. The input's zero point is folded into the bias. `scale` is a

@@ -7,7 +7,7 @@
 
 #include <arm_acle.h>
 
-#include "conv2d_rolled.h"
+#include "conv2d_channels.h"
 
 namespace rush {
 
@@ -28,14 +28,25 @@ inline int16x2_t odd_bytes(uint32_t word) {
 inline int16x2_t odd_bytes(uint32_t word) { return __sxtb16(static_cast<int8x4_t>(word << 24 | word >> 8)); }
 #endif
 
-inline BytePairs load_pairs(const int8_t* bytes) {
+inline uint32_t load_word(const int8_t* bytes) {
   uint32_t word;
   __builtin_memcpy(&word, bytes, 4);
+  return word;
+}
+
+inline BytePairs load_pairs(const int8_t* bytes) {
+  const uint32_t word = load_word(bytes);
   return {__sxtb16(static_cast<int8x4_t>(word)), odd_bytes(word)};
 }
 
 inline int32_t multiply_accumulate(int32_t acc, const BytePairs& a, const BytePairs& b) {
   return __smlad(a.odd, b.odd, __smlad(a.even, b.even, acc));
+}
+
+/// A code from -128 to 127 of an accumulator that is not shifted left; `rounding` is twice the zero point plus 1.
+inline int8_t plain_code(int32_t acc, int32_t scale, int32_t rounding) {
+  const int32_t scaled = multiply_high(acc, scale) >> (~scale & 31);
+  return static_cast<int8_t>(__ssat((scaled + rounding) >> 1, 8));
 }
 
 /// One segment of one pixel for one output; the weights are in canonical order.

@@ -51,12 +51,6 @@ struct PairsTile {
 
 typedef void PairsLoop(const PairsTile* tile);
 
-inline uint32_t load_word(const int8_t* from) {
-  uint32_t word;
-  __builtin_memcpy(&word, from, 4);
-  return word;
-}
-
 /// The last bytes of a segment, two if there are, as bytes 0 and 2 of a word.
 inline uint32_t load_last(const int8_t* from, bool is_two) {
   const uint32_t first = static_cast<uint8_t>(from[0]);
@@ -130,10 +124,7 @@ void store_four(const PairsTile& tile, uint32_t o, int8_t* out) {
   const int32_t s1 = static_cast<int32_t>((int64_t{a - nearly} * kReciprocal + 0x80000000) >> 32);
   const int32_t s0 = a - 255 * s1, s2 = b - 255 * s0, s3 = c - 255 * s2;
   const int32_t sums[4] = {s0, s1, s2, s3}, scale = block.scale[o & 3];
-  for (uint32_t i = 0; i < 4; ++i, out += tile.stride) {
-    const int32_t scaled = multiply_high(sums[i], scale) >> (~scale & 31);
-    *out = static_cast<int8_t>(__ssat((scaled + tile.rounding) >> 1, 8));
-  }
+  for (uint32_t i = 0; i < 4; ++i, out += tile.stride) *out = plain_code(sums[i], scale, tile.rounding);
 }
 
 void rush_conv2d_pairs_four(const PairsTile* tile) {
@@ -171,10 +162,7 @@ void rush_conv2d_pairs_one(const PairsTile* tile) {
       memcpy(tile->raw_sums, sums, sizeof sums);
       return;
     }
-    for (uint32_t i = 0; i < 4; ++i) {
-      const int32_t scaled = multiply_high(sums[i], block->scale[i]) >> (~block->scale[i] & 31);
-      out[i] = static_cast<int8_t>(__ssat((scaled + tile->rounding) >> 1, 8));
-    }
+    for (uint32_t i = 0; i < 4; ++i) out[i] = plain_code(sums[i], block->scale[i], tile->rounding);
   }
 }
 
@@ -403,7 +391,7 @@ void walk_rows(const PairsWalk& walk, PairsTile* tile, int8_t* out, Band band) {
     const uint32_t left = static_cast<uint32_t>(rows) * g.out_width;
     if (is_dense_pointwise(p)) at.left = left;
     walk.fours ? walk_fours(walk, tile, &at, left) : walk_singly(walk, tile, &at, left);
-    if (p.codes.min != -128 || p.codes.max != 127) narrow_codes(p, row, left);
+    if (!p.codes.are_all()) narrow_codes(p, row, left);
   }
 }
 

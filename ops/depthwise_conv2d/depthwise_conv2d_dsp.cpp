@@ -82,11 +82,8 @@ struct DspDepthwise {
   bool is_plain;   ///< all codes from -128 to 127, no left shift
 };
 
-/// A code from -128 to 127 without a left shift; `rounding` is twice the zero point plus 1.
-inline int8_t plain_code(int32_t sum, int32_t bias, int32_t scale, int32_t rounding) {
-  const int32_t acc = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(bias));
-  const int32_t scaled = multiply_high(acc, scale) >> (~scale & 31);
-  return static_cast<int8_t>(__ssat((scaled + rounding) >> 1, 8));
+inline int32_t add_bias(int32_t sum, int32_t bias) {
+  return static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(bias));
 }
 
 /// The codes of a tile's channels; moves sums->out behind them.
@@ -96,10 +93,10 @@ void store_tile(const DspDepthwise& walk, const DepthwiseTile<4>& tile, const Ch
     const int32_t rounding = 2 * codes.zero_point + 1;
     int8_t* const out = sums->out;
     const uint32_t stride = sums->stride;
-    out[0] = plain_code(tile.sums[0], block.bias[0], block.scale[0], rounding);
-    out[stride] = plain_code(tile.sums[1], block.bias[1], block.scale[1], rounding);
-    out[2 * stride] = plain_code(tile.sums[2], block.bias[2], block.scale[2], rounding);
-    out[3 * stride] = plain_code(tile.sums[3], block.bias[3], block.scale[3], rounding);
+    out[0] = plain_code(add_bias(tile.sums[0], block.bias[0]), block.scale[0], rounding);
+    out[stride] = plain_code(add_bias(tile.sums[1], block.bias[1]), block.scale[1], rounding);
+    out[2 * stride] = plain_code(add_bias(tile.sums[2], block.bias[2]), block.scale[2], rounding);
+    out[3 * stride] = plain_code(add_bias(tile.sums[3], block.bias[3]), block.scale[3], rounding);
     sums->out = out + 4 * stride;
     return;
   }
@@ -144,7 +141,7 @@ void depthwise_conv2d_s8_dsp(const void* params, void* const* operands, Band ban
       &p,
       {g.kernel_height, g.kernel_width, static_cast<uint32_t>(g.dilation_width) * p.channels, {0, 0, 0}},
       false,
-      p.codes.min == -128 && p.codes.max == 127 && p.codes.left_shift == 0};
+      p.codes.are_all() && p.codes.left_shift == 0};
   // A column's taps are as good as a row's.
   if (g.kernel_width == 1 && g.in.reciprocal == 0)
     walk.window = {1, g.kernel_height, g.dilation_height * g.in.row_bytes, {0, 0, 0}};

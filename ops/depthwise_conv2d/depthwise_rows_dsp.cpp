@@ -78,21 +78,10 @@ extern "C" DepthwiseUnpackLoop rush_depthwise_unpack;
 
 namespace {
 
-inline uint32_t load_four(const int8_t* from) {
-  uint32_t word;
-  __builtin_memcpy(&word, from, 4);
-  return word;
-}
-
 struct RowWeights {
   int32_t left;
   int32_t right;
 };
-
-inline int8_t code_of(int32_t sum, int32_t scale, int32_t rounding) {
-  const int32_t scaled = multiply_high(sum, scale) >> ((shift_of(scale) - 1) & 31);
-  return static_cast<int8_t>(clamp_to((scaled + rounding) >> 1, -128, 127));
-}
 
 /// One channel's outputs of one pair of columns, row by row: the second column only for stride 1.
 template <uint32_t kStride>
@@ -105,8 +94,8 @@ void walk_columns(const DepthwiseRowsTile& tile, const int32_t* x, const RowWeig
       first = __smlabt(b, w[i].right, __smlad(a, w[i].left, first));
       if (kStride == 1) second = __smlatb(a, w[i].left, __smlad(b, w[i].right, second));
     }
-    out[0] = code_of(first, scale, tile.rounding);
-    if (has_second) out[tile.pixel_bytes] = code_of(second, scale, tile.rounding);
+    out[0] = plain_code(first, scale, tile.rounding);
+    if (has_second) out[tile.pixel_bytes] = plain_code(second, scale, tile.rounding);
   }
 }
 
@@ -139,9 +128,9 @@ void unpack_row(const int8_t* from, int32_t* to, const RowCut& cut) {
   uint32_t x = cut.x;
   RUSH_ROLLED for (uint32_t left = cut.before + cut.inside + cut.behind; left != 0; --left, x += 2) {
     uint32_t first = cut.outside, second = cut.outside;
-    if (x < cut.columns) first = load_four(from);
+    if (x < cut.columns) first = load_word(from);
     from += cut.pixel_bytes;
-    if (x + 1 < cut.columns) second = load_four(from);
+    if (x + 1 < cut.columns) second = load_word(from);
     from += cut.pixel_bytes;
     store_columns(first, second, to);
     to += kColumnsBytes / 4;
