@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what linking takes and writes ops/code_bytes.def, of which estimates of flash are made; build again afterwards.
+"""Measures what linking takes and writes ops/code_bytes.def, of which estimates of flash are made; build again then.
 
 usage: python bench/code_bytes.py
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from measure import MODELS, ModelResult, call_json
+import records
+from measure import BOARDS, MODELS, ModelResult, call_json
+from records import BENCH
 
 # What is estimated, and the measured figure.
 PAIRS = {"time": ("cycles", "cycles"), "flash": ("flash_bytes", "text"), "ram": ("ram_bytes", "ram")}
@@ -28,7 +30,24 @@ def errors_of(results: list[ModelResult]) -> tuple[dict[str, dict[tuple, float]]
     return errors, stated
 
 
-def check(results: list[ModelResult]) -> bool:
+TABLE = records.Table(
+    BENCH / "estimates.csv",
+    ("model", "target"),
+    tuple(f"{kind}_percent" for kind in PAIRS),
+    lambda row: (list(MODELS).index(row["model"]), list(BOARDS).index(row["target"])),
+)
+
+
+def rows_of(errors: dict[str, dict[tuple, float]]) -> list[dict]:
+    """Of the table: by how many percent the estimates are too large."""
+    return [
+        {"model": model, "target": target, **{f"{k}_percent": f"{errors[k][model, target] * 100:.1f}" for k in PAIRS}}
+        for model, target in errors["time"]
+    ]
+
+
+def check(results: list[ModelResult]) -> tuple[bool, list[dict]]:
+    """Prints the errors; whether none is larger than stated, and the rows of the table."""
     errors, stated = errors_of(results)
     print(f"\n{'Estimates':<14} {'median error':>14} {'largest':>9} {'stated':>9}")
     good = True
@@ -43,4 +62,4 @@ def check(results: list[ModelResult]) -> bool:
             f"{kind:<14} {middle * 100:12.1f} % {largest * 100:7.1f} % {stated[kind] * 100:7.1f} %"
             f"  {by_job[worst] * 100:+.1f} % for {worst[0]} on {worst[1]}{verdict}"
         )
-    return good
+    return good, rows_of(errors)

@@ -4,6 +4,7 @@
 budget.csv          models x cores: flash, RAM, stack, code, instructions, cycles
 bench/kernels.csv   kernel shapes x cores x compilers: instructions, cycles
 bench/code.csv      code bytes of every kernel source on every core
+bench/estimates.csv by how many percent estimates of models are too large, on every core
 bench/history.csv   two rows a commit: the models' cycles, and the bytes of their kernels
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Program.compare from a float nn.Module to an emulated board, against figures that NumPy makes of PyTorch's outputs."""
+"""Program.compare from a float nn.Module to an emulated board, against what NumPy makes of PyTorch's outputs."""
 
 from __future__ import annotations
 

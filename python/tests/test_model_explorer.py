@@ -11,9 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from model_explorer.extension_manager import ExtensionManager
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -61,17 +59,6 @@ def viewed(folder: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait()
-
-
-@pytest.fixture
-def browser() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for word in ("--headless=new", "--no-sandbox", "--enable-unsafe-swiftshader", "--window-size=1600,1000"):
-        options.add_argument(word)
-    chrome = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    yield chrome
-    chrome.quit()
 
 
 def test_view_is_shown_in_a_browser(tmp_path, browser):
