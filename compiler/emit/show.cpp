@@ -19,10 +19,6 @@ constexpr std::array<std::string_view, kKnownSections + 1> kSectionNames = {
     "",       "regions", "entries", "io",        "chains",  "links", "steps",   "operands",
     "params", "strings", "labels",  "constants", "kernels", "debug", "commands"};
 
-std::string section_name(uint16_t kind) {
-  return kind >= 1 && kind <= kKnownSections ? std::string(kSectionNames[kind]) : fmt::format("unknown {}", kind);
-}
-
 Json header_json(const ImageReader& image) {
   const ImageHeader& h = image.header();
   return {{"version", fmt::format("{}.{}", h.version_major, h.version_minor)},
@@ -176,6 +172,10 @@ std::string entry_text(const Json& entry) {
 }
 
 }  // namespace
+
+std::string section_name(uint16_t kind) {
+  return kind >= 1 && kind <= kKnownSections ? std::string(kSectionNames[kind]) : fmt::format("unknown {}", kind);
+}
 
 std::string show_image(std::span<const uint8_t> image, const std::string& name) {
   const Json json = image_json(ImageReader(image, name));

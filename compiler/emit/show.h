@@ -15,4 +15,7 @@ std::string show_image(std::span<const uint8_t> image, const std::string& name =
 /// The same as a JSON object.
 std::string show_image_json(std::span<const uint8_t> image, const std::string& name = "the image");
 
+/// "regions", "constants", ..., or "unknown 99".
+std::string section_name(uint16_t kind);
+
 }  // namespace rush

@@ -4,13 +4,13 @@
 #include "compiler/firmware/size.h"
 
 #include <algorithm>
+#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "compiler/firmware/build.h"
 #include "compiler/firmware/emulator.h"
-#include "compiler/firmware/image_facts.h"
 #include "compiler/firmware/process.h"
 #include "compiler/ir/diagnostic.h"
 
@@ -18,9 +18,10 @@ namespace rush::firmware {
 namespace fs = std::filesystem;
 namespace {
 
-/// "startup", "core", ..., "library", or "padding" for the linker's fill.
+/// "vectors", "startup", "core", ..., "library", or "padding" for the linker's fill.
 std::string part_of(const MapSection& section) {
   if (section.object.empty()) return "padding";
+  if (section.output == ".vectors") return "vectors";
   const std::string file = fs::path(section.object).filename().string();
   for (const Part part : {Part::kStartup, Part::kCore, Part::kKernel, Part::kModel, Part::kMemory, Part::kHarness}) {
     if (file.starts_with(std::string(name_of(part)) + ".")) return std::string(name_of(part));
@@ -31,6 +32,13 @@ std::string part_of(const MapSection& section) {
 std::string source_of(const MapSection& section) {
   const std::string stem = fs::path(section.object).stem().string();  // "kernel.clamp_scalar"
   return stem.substr(stem.find('.') + 1);
+}
+
+/// "libc memcpy" of "/usr/lib/libc.a(lib_a-memcpy.o)".
+std::string member_of(const MapSection& section) {
+  static const std::regex kMember(R"(([^/]+)\.a\((?:lib_a-)?(.+)\.o\)$)");
+  std::smatch match;
+  return std::regex_search(section.object, match, kMember) ? match[1].str() + " " + match[2].str() : section.object;
 }
 
 bool is_guard(const MapSection& section) { return section.input.ends_with(".guard"); }
@@ -45,6 +53,7 @@ bool in_ram(const std::string& output) {
 }
 
 uint32_t& flash_field(SizeReport& report, const std::string& part) {
+  if (part == "vectors") return report.vector_bytes;
   if (part == "startup") return report.startup_bytes;
   if (part == "core") return report.core_bytes;
   if (part == "kernel") return report.kernel_bytes;
@@ -57,6 +66,7 @@ void add_flash(SizeReport& report, const MapSection& section, const std::string&
   flash_field(report, part) += section.bytes;
   if (part != "harness") report.flash_bytes += section.bytes;
   if (part == "kernel") report.kernels[source_of(section)] += section.bytes;
+  if (part == "library") report.library[member_of(section)] += section.bytes;
   if (part == "kernel" || part == "core") report.functions[section.input] += section.bytes;
 }
 
@@ -109,6 +119,14 @@ void add_stack(SizeReport& report, const std::vector<MapSection>& map, const Dis
   report.ram_bytes += bound.bytes;
 }
 
+/// Reads an image twice: what it takes, and what it promises of the stack.
+void add_model(SizeReport& report, const std::string& name, const fs::path& file) {
+  const std::string bytes = read_file(file);
+  const ImageReader image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, file.string());
+  report.models.push_back({name, static_cast<uint32_t>(bytes.size()), account_for(image)});
+  report.declared_stack_bytes = std::max(report.declared_stack_bytes, image.header().stack_bytes);
+}
+
 }  // namespace
 
 SizeReport measure_map(const std::vector<MapSection>& map) {
@@ -123,12 +141,11 @@ SizeReport measure_map(const std::vector<MapSection>& map) {
 
 SizeReport measure_firmware(const fs::path& directory) {
   const auto map = parse_linker_map(read_file(directory / "firmware.map"));
-  const std::string image = read_file(directory / "model.rush");
-  const ImageFacts facts =
-      read_image_facts({reinterpret_cast<const uint8_t*>(image.data()), image.size()}, "model.rush");
   SizeReport report = measure_map(map);
-  report.declared_stack_bytes = facts.stack_bytes;
-  add_stack(report, map, disassemble(directory / "firmware.elf", facts.isa));
+  add_model(report, "model", directory / "model.rush");
+  report.table_bytes = report.model_bytes;
+  for (const ModelSize& model : report.models) report.table_bytes -= model.image_bytes;
+  add_stack(report, map, disassemble(directory / "firmware.elf", target_of(directory).isa));
   internal_check(report.stack_bytes <= report.declared_stack_bytes,
                  fmt::format("the stack can reach {} bytes, more than the {} that the image declares: {}",
                              report.stack_bytes, report.declared_stack_bytes, fmt::join(report.stack_path, " > ")));

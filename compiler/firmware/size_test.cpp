@@ -83,7 +83,8 @@ TEST(LinkerMap, ReadsKeptSections) {
 
 TEST(Size, TellsTheProductFromTheHarness) {
   const SizeReport report = measure_map(parse_linker_map(kMap));
-  EXPECT_EQ(report.startup_bytes, 0x40u);
+  EXPECT_EQ(report.vector_bytes, 0x40u);
+  EXPECT_EQ(report.startup_bytes, 0u);
   EXPECT_EQ(report.core_bytes, 0x100u + 8);  // code, and the initial value of its data
   EXPECT_EQ(report.kernel_bytes, 0x20u + 0x1c);
   EXPECT_EQ(report.model_bytes, 0x280u + 0x24);
@@ -91,6 +92,7 @@ TEST(Size, TellsTheProductFromTheHarness) {
   EXPECT_EQ(report.padding_bytes, 4u);
   EXPECT_EQ(report.harness_bytes, 0x50u);
   EXPECT_EQ(report.flash_bytes, 0x40u + 0x108 + 0x3c + 0x2a4 + 0x30 + 4);
+  EXPECT_THAT(report.library, ElementsAre(Pair("libc memcpy", 0x30u)));
   EXPECT_THAT(report.kernels, ElementsAre(Pair("clamp_extents", 0x1cu), Pair("clamp_mve", 0x20u)));
 }
 

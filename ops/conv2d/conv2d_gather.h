@@ -17,6 +17,19 @@ struct WindowOrigin {
   int32_t x;
 };
 
+/// Copies from the first byte to the last. Not memcpy(), since an image that nobody compiled may let the two overlap;
+/// not memmove(), which no firmware links otherwise.
+inline void copy_forward(int8_t* to, const int8_t* from, uint32_t bytes) {
+  if (((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 3u) == 0) {
+    for (; bytes >= 4; bytes -= 4, to += 4, from += 4) {
+      uint32_t word;
+      __builtin_memcpy(&word, __builtin_assume_aligned(from, 4), 4);
+      __builtin_memcpy(__builtin_assume_aligned(to, 4), &word, 4);
+    }
+  }
+  for (; bytes != 0; --bytes) *to++ = *from++;
+}
+
 /// Copies the taps of a window's row that lie in the map. Copy has
 /// static void copy(int8_t* to, const int8_t* from, uint32_t bytes).
 template <class Copy>

@@ -12,8 +12,7 @@ namespace rush {
 namespace {
 
 struct ScalarCopy {
-  // Not memcpy: an image that nobody compiled may let them overlap.
-  static void copy(int8_t* to, const int8_t* from, uint32_t bytes) { memmove(to, from, bytes); }
+  static void copy(int8_t* to, const int8_t* from, uint32_t bytes) { copy_forward(to, from, bytes); }
 };
 
 /// An output position: its window's origin, its column, where its outputs begin.

@@ -7,6 +7,7 @@ usage: python tests/system/command_line.py
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -210,6 +211,30 @@ class CommandLine(unittest.TestCase):
         size, balanced = (call_json("size", self.folder / opt)["kernel_bytes"] for opt in ("size", "balanced"))
         self.assertLess(size, balanced)
 
+    def assert_adds_up(self, size: dict):
+        """Every byte of flash is in one part, every byte of an image in one layer or section."""
+        parts = ("model", "kernel", "core", "startup", "vector", "library", "padding")
+        self.assertEqual(sum(size[f"{part}_bytes"] for part in parts), size["flash_bytes"])
+        self.assertEqual(sum(size["kernels"].values()), size["kernel_bytes"])
+        self.assertEqual(sum(size["library"].values()), size["library_bytes"])
+        images = sum(model["bytes"] for model in size["models"])
+        self.assertEqual(images + size["table_bytes"], size["model_bytes"])
+        for model in size["models"]:
+            layers = sum(layer["bytes"] for layer in model["layers"])
+            self.assertEqual(layers + sum(model["sections"].values()), model["bytes"])
+
+    def test_only_memcpy_and_memset_of_the_c_library(self):
+        for target, board in (("cortex-m0", "mps2-an385"), ("cortex-m4", "mps2-an386"), ("cortex-m55", "mps3-an547")):
+            made = self.folder / f"library_{target}"
+            call("compile", MODEL, "--target", target, "-o", made)
+            call("build", made, "--board", board)
+            kept = (made / "firmware.map").read_text().split("Linker script and memory map")[1]
+            code = r"^ \.(?:text|rodata|data|bss)\S*\s+0x\w+\s+0x(\w+) \S*/libc\w*\.a\((?:lib_a-)?(\w+)"
+            members = {name for size, name in re.findall(code, kept, re.MULTILINE) if int(size, 16)}
+            self.assertLessEqual(members, {"memcpy", "memset"}, target)
+            self.assertIn("memcpy", members, target)
+            self.assert_adds_up(call_json("size", made))
+
     def test_size_and_build(self):
         call("build", self.made, "--board", "mps2-an386")
         size = call_json("size", self.made)
@@ -225,7 +250,8 @@ class CommandLine(unittest.TestCase):
         for part in parts:
             self.assertGreater(size[part], 0, part)
         self.assertLessEqual(size["core_bytes"], 4096)
-        self.assertLessEqual(size["core_bytes"] + size["model_bytes"] + size["kernel_bytes"], size["flash_bytes"])
+        self.assert_adds_up(size)
+        self.assertEqual([model["bytes"] for model in size["models"]], [(self.made / "model.rush").stat().st_size])
         symbols = subprocess.run(
             ["arm-none-eabi-nm", self.made / "firmware.elf"], capture_output=True, text=True, check=True
         ).stdout
