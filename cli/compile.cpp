@@ -61,7 +61,7 @@ void compile(Options options) {
   const std::string made_from = std::filesystem::path(options.model).filename().string();
   write_model(compilation.program, compilation.image,
               {.directory = options.directory, .symbol = options.symbol, .made_from = made_from});
-  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image)
+  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image, made_from)
                                   : report_text(compilation.program, compilation.image));
 }
 
@@ -69,8 +69,8 @@ void compile(Options options) {
 
 void add_compile_command(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("compile", "Compile an exported model: model.rush, model.h, model.cpp, report.json");
+  CLI::App* command = app.add_subcommand(
+      "compile", "Compile an exported model: model.rush, model.h, model.cpp, report.json, report.html");
   command->footer("Example: rushlight compile model.pt2 --target cortex-m55 -o out");
   command->add_option("MODEL", options->model, "MODEL.pt2, written by torch.export.save")->required();
   command->add_option("--target", options->compile.target, "Core, see `rushlight targets`")->capture_default_str();

@@ -10,6 +10,8 @@
 
 #include "cli/board_argument.h"
 #include "cli/commands.h"
+#include "compiler/firmware/process.h"
+#include "compiler/report/report.h"
 
 namespace rush {
 namespace {
@@ -61,6 +63,14 @@ bool needs_build(const std::filesystem::path& directory) {
          std::filesystem::last_write_time(elf) < std::filesystem::last_write_time(image);
 }
 
+/// The page that compile wrote learns what the firmware takes.
+void update_page(const std::filesystem::path& directory, const firmware::SizeReport& size) {
+  const auto report = directory / "report.json";
+  if (std::filesystem::exists(report))
+    firmware::write_file(directory / "report.html",
+                         report_page(firmware::read_file(report), firmware::size_json(size)));
+}
+
 }  // namespace
 
 void add_size_command(CLI::App& app) {
@@ -76,6 +86,7 @@ void add_size_command(CLI::App& app) {
   command->callback([options] {
     if (needs_build(options->directory)) firmware::build_firmware(build_request(options->directory, "", "gcc"));
     const firmware::SizeReport size = firmware::measure_firmware(options->directory);
+    update_page(options->directory, size);
     if (options->json) {
       fmt::print("{}\n", firmware::size_json(size));
     } else {

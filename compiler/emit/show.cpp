@@ -16,8 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, kKnownSections + 1> kSectionNames = {
-    "",       "regions", "entries", "io",        "chains",  "links", "steps",   "operands",
-    "params", "strings", "labels",  "constants", "kernels", "debug", "commands"};
+    "",       "regions", "entries", "io",        "chains",  "links", "steps",    "operands",
+    "params", "strings", "labels",  "constants", "kernels", "debug", "commands", "costs"};
 
 Json header_json(const ImageReader& image) {
   const ImageHeader& h = image.header();

@@ -20,7 +20,9 @@ void write_model(const Program& program, std::span<const uint8_t> image, const W
   firmware::write_file(options.directory / "model.rush", {reinterpret_cast<const char*>(image.data()), image.size()});
   firmware::write_file(options.directory / (options.symbol + ".h"), header);
   firmware::write_file(options.directory / (options.symbol + ".cpp"), source);
-  firmware::write_file(options.directory / "report.json", report_json(program, image) + "\n");
+  const std::string report = report_json(program, image, options.made_from);
+  firmware::write_file(options.directory / "report.json", report + "\n");
+  firmware::write_file(options.directory / "report.html", report_page(report));
 }
 
 }  // namespace rush

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files that `rushlight compile` leaves in a folder: model.rush, <symbol>.h, <symbol>.cpp, report.json.
+// The files that `rushlight compile` leaves in a folder: model.rush, <symbol>.h, <symbol>.cpp, report.json,
+// report.html.
 #pragma once
 
 #include <cstdint>

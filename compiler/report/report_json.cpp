@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "compiler/emit/account_json.h"
 #include "compiler/plan/choose.h"
+#include "compiler/plan/lifetime.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
 #include "ops/op_def.h"
@@ -26,17 +29,36 @@ Json layer_json(const LayerRow& row) {
               {"macs", row.macs},
               {"estimated_cycles", std::llround(row.cycles)},
               {"constant_bytes", row.constant_bytes},
+              {"output_bytes", row.output_bytes},
               {"bytes_moved", row.bytes_moved},
               {"regions", row.regions}};
   if (row.ring_rows > 0) out["ring_rows"] = row.ring_rows;
   return out;
 }
 
+bool is_one_of(const std::vector<ProgramPort>& ports, BufferId buffer) {
+  return std::ranges::find(ports, buffer, &ProgramPort::buffer) != ports.end();
+}
+
+/// What a buffer is for.
+std::string_view kind_of(const Program& program, BufferId id) {
+  if (program[id].kind == BufferKind::kState) return "state";
+  for (const Entry& entry : program.entries) {
+    if (is_one_of(entry.inputs, id)) return "input";
+    if (is_one_of(entry.outputs, id)) return "output";
+  }
+  return program[id].type ? "activations" : "scratch";
+}
+
 Json buffer_json(const Program& program, const PlanRow& row) {
   const Buffer& buffer = program[row.buffer];
-  Json out = {{"name", buffer.name},          {"region", program.regions.at(row.region - 1u).name},
-              {"offset", row.offset},         {"bytes", row.bytes},
-              {"first_step", row.first_step}, {"last_step", row.last_step}};
+  Json out = {{"name", buffer.name},
+              {"kind", kind_of(program, row.buffer)},
+              {"region", program.regions.at(row.region - 1u).name},
+              {"offset", row.offset},
+              {"bytes", row.bytes},
+              {"first_step", row.first_step},
+              {"last_step", row.last_step}};
   if (buffer.type) out["type"] = to_string(*buffer.type);
   if (buffer.view_of) out["view_of"] = program[*buffer.view_of].name;
   return out;
@@ -67,6 +89,21 @@ Json entry_json(const Program& program, const Entry& entry) {
   return out;
 }
 
+/// The step at which most is in use, and what that is.
+Json peak_json(const Program& program) {
+  const Peak peak = find_peak(program);
+  Json buffers = Json::array();
+  uint64_t bytes = 0;
+  for (const PeakTenant& tenant : peak.tenants) {
+    bytes += tenant.bytes;
+    buffers.push_back({{"name", program[tenant.buffer].name}, {"bytes", tenant.bytes}});
+  }
+  return {{"step", peak.step},
+          {"region", program.regions.at(kArenaRegion - 1u).name},
+          {"bytes", bytes},
+          {"buffers", std::move(buffers)}};
+}
+
 Json region_json(const RegionUse& region) {
   return {
       {"name", region.name}, {"kind", region.kind == RegionKind::kState ? "state" : "arena"}, {"bytes", region.bytes}};
@@ -81,9 +118,10 @@ Json curve_json(const Program& program) {
 
 }  // namespace
 
-std::string report_json(const Program& program, std::span<const uint8_t> image) {
+std::string report_json(const Program& program, std::span<const uint8_t> image, const std::string& model) {
   const ProgramSummary summary = summarize(program, image);
   Json out = {{"rushlight", RUSH_VERSION},
+              {"model", model},
               {"target", program.target},
               {"isa", isa_name(program.isa)},
               {"opt", opt_name(program.opt)},
@@ -106,6 +144,8 @@ std::string report_json(const Program& program, std::span<const uint8_t> image) 
   for (const LayerRow& row : summary.layers) out["layers"].push_back(layer_json(row));
   out["buffers"] = Json::array();
   for (const PlanRow& row : summary.plan.rows) out["buffers"].push_back(buffer_json(program, row));
+  out["peak"] = peak_json(program);
+  out["image"] = account_json(account_for(ImageReader(image)));
   return out.dump(2);
 }
 

@@ -94,7 +94,9 @@ class Summarizer {
         row.constant_bytes += buffer.bytes;
       } else if (buffer.type) {
         (written ? row.outputs : row.inputs).push_back(to_string(*buffer.type));
-        if (written) row.ring_rows = ring_rows(step, i);
+        if (!written) continue;
+        row.ring_rows = ring_rows(step, i);
+        row.output_bytes += buffer.bytes;
       }
     }
   }

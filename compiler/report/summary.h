@@ -25,7 +25,8 @@ struct LayerRow {
   std::vector<std::string> outputs;
   int first_step = 0;
   int step_count = 1;
-  int ring_rows = 0;  ///< of the output, where it is a ring; else 0
+  int ring_rows = 0;          ///< of the output, where it is a ring; else 0
+  uint32_t output_bytes = 0;  ///< of RAM: a ring's, not the map's that runs through it
   uint64_t macs = 0;
   uint32_t constant_bytes = 0;       ///< weights, biases and tables that the layer reads
   double cycles = 0;                 ///< estimated by the cost model
