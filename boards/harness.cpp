@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Test firmware for one model. Alone it does one inference on a fixed pattern; with the command line "rushlight steps"
-// it brackets every step of that inference. Started by `rushlight run --on`, with the command line "rushlight INPUT
-// OUTPUT REPORT", it runs every inference in the file INPUT (all inputs of one inference, one behind the other) and
-// writes the outputs in the same way, then what it observed.
+// Test firmware for a model, or for several that take turns. Alone it does one inference on a fixed pattern; with the
+// command line "rushlight steps" it brackets every step of that inference. Started by `rushlight run --on`, with the
+// command line "rushlight INPUT OUTPUT REPORT", it runs every inference in the file INPUT (all inputs of one inference,
+// one behind the other, model after model) and writes the outputs in the same way, then what it observed.
 #include "checks.h"
-#include "instance.h"
 #include "semihosting.h"
 #include "session.h"
 
@@ -21,10 +20,20 @@ struct Observed {
   bool io_failed;
 };
 
-void infer(Observed* observed, checks::Drive drive) {
-  const Measured measured = checks::run(rush_instance.context, 0, drive, session::line_fed_rows());
+void infer(const Instance& instance, checks::Drive drive, Observed* observed) {
+  const Measured measured = checks::run(instance.context, 0, drive, session::line_fed_rows(instance));
   observed->status = measured.status;
   if (measured.stack_bytes > observed->stack_bytes) observed->stack_bytes = measured.stack_bytes;
+}
+
+/// One inference of every model, in turn: what one leaves in the arena is gone when the next has run.
+void infer_all(int32_t input, int32_t output, Observed* observed) {
+  for (const Instance& instance : session::Instances{}) {
+    if (observed->status != RUSH_OK) return;
+    observed->io_failed |= !session::read_inputs(instance, input);
+    infer(instance, checks::Drive::kRun, observed);
+    observed->io_failed |= !session::write_outputs(instance, output);
+  }
   ++observed->inferences;
 }
 
@@ -35,13 +44,18 @@ void run_file(const session::Arguments& arguments, Observed* observed) {
     observed->io_failed = true;
     return;
   }
-  for (uint32_t left = session::inferences_in(input); left > 0 && observed->status == RUSH_OK; --left) {
-    observed->io_failed |= !session::read_inputs(input);
-    infer(observed, checks::Drive::kRun);
-    observed->io_failed |= !session::write_outputs(output);
-  }
+  for (uint32_t left = session::inferences_in(input); left > 0 && observed->status == RUSH_OK; --left)
+    infer_all(input, output, observed);
   semihosting::close(input);
   semihosting::close(output);
+}
+
+void infer_pattern(checks::Drive drive, Observed* observed) {
+  for (const Instance& instance : session::Instances{}) {
+    if (observed->status != RUSH_OK) return;
+    session::write_pattern(instance);
+    infer(instance, drive, observed);
+  }
 }
 
 void write_report(const char* path, const Observed& observed, bool intact) {
@@ -62,10 +76,8 @@ extern "C" int firmware_main(void) {
   const bool files = arguments.count == 4;
   Observed observed = {session::open(), 0, 0, false};
   if (observed.status == RUSH_OK && files) run_file(arguments, &observed);
-  if (observed.status == RUSH_OK && !files) {
-    session::write_pattern();
-    infer(&observed, arguments.is(1, "steps") ? checks::Drive::kEachStep : checks::Drive::kRun);
-  }
+  if (observed.status == RUSH_OK && !files)
+    infer_pattern(arguments.is(1, "steps") ? checks::Drive::kEachStep : checks::Drive::kRun, &observed);
   const bool intact = session::guards_intact();
   if (files) write_report(arguments.words[3], observed, intact);
   return observed.status == RUSH_OK && intact && !observed.io_failed ? 0 : 1;

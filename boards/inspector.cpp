@@ -5,7 +5,6 @@
 // outputs INPUT OUTPUT" it runs every inference in the file INPUT band by band, and writes to OUTPUT what each band has
 // written: all bytes behind each operand that its kernel writes, in the order of the operands.
 #include "image_access.h"
-#include "instance.h"
 #include "rushlight/kernel.h"
 #include "rushlight/profile.h"
 #include "semihosting.h"
@@ -16,6 +15,8 @@ extern uint8_t __free_start[], __free_end[];
 namespace {
 
 using semihosting::Mode;
+
+const Instance& model = rush_instances[0];
 
 // SysTick: Armv7-M Architecture Reference Manual (DDI 0403), section B3.3. It counts 24 bits down.
 volatile uint32_t* const systick = reinterpret_cast<volatile uint32_t*>(0xE000E010u);
@@ -41,7 +42,7 @@ void write_line(void* file, const char* text, uint32_t bytes) {
 
 /// One counter for each step, in the free memory; null if they do not fit.
 rush_step_ticks* step_counters() {
-  const uint32_t bytes = rush_step_count(rush_instance.context) * static_cast<uint32_t>(sizeof(rush_step_ticks));
+  const uint32_t bytes = rush_step_count(model.context) * static_cast<uint32_t>(sizeof(rush_step_ticks));
   if (bytes > static_cast<uint32_t>(__free_end - __free_start)) return nullptr;
   for (uint32_t i = 0; i < bytes; ++i) __free_start[i] = 0;
   return reinterpret_cast<rush_step_ticks*>(__free_start);
@@ -49,13 +50,13 @@ rush_step_ticks* step_counters() {
 
 bool profile(const char* path) {
   int32_t file = semihosting::open(path, Mode::kWrite);
-  const uint32_t hz = rush_instance.core_hz;
+  const uint32_t hz = model.core_hz;
   rush_profile measured = {now, hz, hz, 0, step_counters()};
   if (file < 0) return false;
-  session::write_pattern();
+  session::write_pattern(model);
   start_timer();
-  const bool ok = rush_profile_run(rush_instance.context, 0, &measured) == RUSH_OK;
-  rush_profile_write(rush_instance.context, &measured, write_line, &file);
+  const bool ok = rush_profile_run(model.context, 0, &measured) == RUSH_OK;
+  rush_profile_write(model.context, &measured, write_line, &file);
   semihosting::close(file);
   return ok;
 }
@@ -90,7 +91,7 @@ bool write_all_outputs(const char* from, const char* to) {
   const int32_t input = semihosting::open(from, Mode::kRead), output = semihosting::open(to, Mode::kWrite);
   bool ok = input >= 0 && output >= 0;
   for (uint32_t left = ok ? session::inferences_in(input) : 0; ok && left > 0; --left) {
-    ok = session::read_inputs(input) && run_bands(rush_instance.context, output);
+    ok = session::read_inputs(model, input) && run_bands(model.context, output);
   }
   semihosting::close(input);
   semihosting::close(output);

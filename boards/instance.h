@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model with its memory: what `rushlight build` generates beside the model, one constant that the firmware uses.
+// Models with their memory: what `rushlight build` generates beside them, a table that the firmware uses. Models that
+// were linked together share an arena.
 #ifndef RUSH_BOARDS_INSTANCE_H
 #define RUSH_BOARDS_INSTANCE_H
 
@@ -24,6 +25,7 @@ struct Instance {
   uint32_t core_hz;    ///< clock of the board's core and of its SysTick timer
 };
 
-extern "C" const Instance rush_instance;
+extern "C" const Instance rush_instances[];
+extern "C" const uint32_t rush_instance_count;
 
 #endif

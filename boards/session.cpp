@@ -2,7 +2,6 @@
 #include "session.h"
 
 #include "checks.h"
-#include "instance.h"
 #include "semihosting.h"
 
 extern uint8_t __free_start[];
@@ -10,11 +9,9 @@ extern uint8_t __free_start[];
 namespace session {
 namespace {
 
-const Instance& instance = rush_instance;
-
 char line[160];
 
-uint8_t* input_at(uint32_t i) {
+uint8_t* input_at(const Instance& instance, uint32_t i) {
   const rush_io* const info = rush_input_info(instance.context, 0, i);
   if (info != nullptr && (info->flags & RUSH_IO_LINE_FED) != 0) return __free_start;
   return static_cast<uint8_t*>(rush_input(instance.context, 0, i));
@@ -22,7 +19,9 @@ uint8_t* input_at(uint32_t i) {
 
 uint32_t input_bytes() {
   uint32_t bytes = 0;
-  for (uint32_t i = 0; const rush_io* const info = rush_input_info(instance.context, 0, i); ++i) bytes += info->bytes;
+  for (const Instance& instance : Instances{}) {
+    for (uint32_t i = 0; const rush_io* const info = rush_input_info(instance.context, 0, i); ++i) bytes += info->bytes;
+  }
   return bytes;
 }
 
@@ -48,7 +47,9 @@ Arguments arguments() {
   return cut;
 }
 
-rush_status open() {
+namespace {
+
+rush_status open_one(const Instance& instance) {
   for (uint32_t i = 0; i < instance.guard_count; ++i) checks::fill_guard(instance.guards[i], kGuardBytes);
   const rush_status status =
       rush_open(instance.context, instance.context_bytes, instance.model, instance.memories, instance.memory_count);
@@ -56,21 +57,35 @@ rush_status open() {
   return rush_run(instance.context, static_cast<uint32_t>(instance.init_entry));
 }
 
+}  // namespace
+
+rush_status open() {
+  for (const Instance& instance : Instances{}) {
+    const rush_status status = open_one(instance);
+    if (status != RUSH_OK) return status;
+  }
+  return RUSH_OK;
+}
+
 bool guards_intact() {
-  for (uint32_t i = 0; i < instance.guard_count; ++i) {
-    if (!checks::guard_intact(instance.guards[i], kGuardBytes)) return false;
+  for (const Instance& instance : Instances{}) {
+    for (uint32_t i = 0; i < instance.guard_count; ++i) {
+      if (!checks::guard_intact(instance.guards[i], kGuardBytes)) return false;
+    }
   }
   return true;
 }
 
-void write_pattern() {
-  for (uint32_t i = 0; uint8_t* const input = input_at(i); ++i) {
+void write_pattern(const Instance& instance) {
+  for (uint32_t i = 0; uint8_t* const input = input_at(instance, i); ++i) {
     const uint32_t bytes = rush_input_info(instance.context, 0, i)->bytes;
     for (uint32_t j = 0; j < bytes; ++j) input[j] = static_cast<uint8_t>((j * 7 + i) & 0x3F);
   }
 }
 
-const uint8_t* line_fed_rows() { return input_at(0) == __free_start ? __free_start : nullptr; }
+const uint8_t* line_fed_rows(const Instance& instance) {
+  return input_at(instance, 0) == __free_start ? __free_start : nullptr;
+}
 
 // Counts by subtraction: the smallest cores have no division, and the product's size should not gain a library's.
 uint32_t inferences_in(int32_t file) {
@@ -82,14 +97,14 @@ uint32_t inferences_in(int32_t file) {
   return count;
 }
 
-bool read_inputs(int32_t file) {
-  for (uint32_t i = 0; uint8_t* const input = input_at(i); ++i) {
+bool read_inputs(const Instance& instance, int32_t file) {
+  for (uint32_t i = 0; uint8_t* const input = input_at(instance, i); ++i) {
     if (!semihosting::read(file, input, rush_input_info(instance.context, 0, i)->bytes)) return false;
   }
   return true;
 }
 
-bool write_outputs(int32_t file) {
+bool write_outputs(const Instance& instance, int32_t file) {
   for (uint32_t i = 0; const void* const output = rush_output(instance.context, 0, i); ++i) {
     if (!semihosting::write(file, output, rush_output_info(instance.context, 0, i)->bytes)) return false;
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What test firmware of one model does with it: its command line, its memory, its inputs and outputs in files.
+// What test firmware does with its model, or with several that were linked together: its command line, their memory,
+// their inputs and outputs in files.
 #ifndef RUSH_BOARDS_SESSION_H
 #define RUSH_BOARDS_SESSION_H
 
 #include <stdint.h>
 
-#include "rushlight/rushlight.h"
+#include "instance.h"
 
 namespace session {
 
@@ -21,20 +22,26 @@ struct Arguments {
 };
 Arguments arguments();
 
-/// Opens the instance between fresh guard bands and runs its entry "init" if it has one.
+/// All models, for loops over ranges.
+struct Instances {
+  const Instance* begin() const { return rush_instances; }
+  const Instance* end() const { return rush_instances + rush_instance_count; }
+};
+
+/// Opens every instance between fresh guard bands and runs its entry "init" if it has one.
 rush_status open();
 bool guards_intact();
 
 /// Fills all inputs: bytes below 0x40 are small positive numbers in every element type, float32 included.
-void write_pattern();
+void write_pattern(const Instance& instance);
 
 /// The rows of a line-fed input, which waits in free memory, where a camera would be; else null.
-const uint8_t* line_fed_rows();
+const uint8_t* line_fed_rows(const Instance& instance);
 
-/// All inputs of one inference lie one behind the other in a file, and all outputs.
+/// All inputs of one inference lie one behind the other in a file, model after model, and all outputs.
 uint32_t inferences_in(int32_t file);
-bool read_inputs(int32_t file);
-bool write_outputs(int32_t file);
+bool read_inputs(const Instance& instance, int32_t file);
+bool write_outputs(const Instance& instance, int32_t file);
 
 }  // namespace session
 #endif

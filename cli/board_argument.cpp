@@ -9,9 +9,10 @@
 
 namespace rush {
 
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
-                                     const std::string& compiler) {
-  if (model_kind(directory) != ModelKind::kFolder) {
+firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const std::string& board,
+                                        const std::string& compiler) {
+  const ModelKind kind = model_kind(directory);
+  if (kind != ModelKind::kFolder && kind != ModelKind::kLinked) {
     throw UserError(directory.string() + " is not a folder made by compile",
                     "compile first: rushlight compile MODEL.pt2 -o DIR");
   }
@@ -23,8 +24,28 @@ firmware::BuildRequest build_request(const std::filesystem::path& directory, con
           .opt = firmware::opt_of(directory)};
 }
 
+firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
+                                     const std::string& compiler) {
+  if (model_kind(directory) == ModelKind::kLinked) {
+    throw UserError(directory.string() + " holds several models", "name the folder that one of them was compiled to");
+  }
+  return firmware_request(directory, board, compiler);
+}
+
+Runner folder_runner(const std::filesystem::path& directory, std::vector<std::vector<uint8_t>>& images) {
+  std::vector<std::pair<std::string, Runner>> programs;
+  const std::vector<firmware::FolderModel> models = firmware::models_in(directory);
+  images.reserve(models.size());
+  for (const firmware::FolderModel& model : models) {
+    images.push_back(read_image(model.image));
+    programs.emplace_back(model.symbol, program_runner(images.back(), model.image.string()));
+  }
+  return programs.size() == 1 ? std::move(programs[0].second) : in_turn(std::move(programs));
+}
+
 Runner board_runner(const firmware::BuildRequest& request, uint32_t* stack_bytes) {
-  Runner runner = program_runner(read_image(request.directory), (request.directory / "model.rush").string());
+  std::vector<std::vector<uint8_t>> images;
+  Runner runner = folder_runner(request.directory, images);
   runner.run = [request, outputs = runner.outputs, stack_bytes](const std::vector<Sample>& samples) {
     std::vector<uint8_t> bytes;
     for (const Sample& sample : samples) {

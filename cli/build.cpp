@@ -29,7 +29,7 @@ void add_build_command(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    const firmware::BuildRequest request = build_request(options->directory, options->board, options->compiler);
+    const firmware::BuildRequest request = firmware_request(options->directory, options->board, options->compiler);
     const firmware::Built built = firmware::build_firmware(request);
     if (options->json) {
       const nlohmann::ordered_json report = {{"elf", built.elf.string()},

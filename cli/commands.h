@@ -14,6 +14,7 @@ void add_estimate_command(CLI::App& app);
 void add_profile_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_size_command(CLI::App& app);
+void add_link_command(CLI::App& app);
 void add_show_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_targets_command(CLI::App& app);

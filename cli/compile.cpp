@@ -61,7 +61,8 @@ void compile(Options options) {
   const std::string made_from = std::filesystem::path(options.model).filename().string();
   write_model(compilation.program, compilation.image,
               {.directory = options.directory, .symbol = options.symbol, .made_from = made_from});
-  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image, made_from)
+  fmt::print("{}\n", options.json ? report_json(compilation.program, compilation.image,
+                                                {.model = made_from, .symbol = options.symbol})
                                   : report_text(compilation.program, compilation.image));
 }
 

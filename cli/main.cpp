@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   rush::add_profile_command(app);
   rush::add_compare_command(app);
   rush::add_size_command(app);
+  rush::add_link_command(app);
   rush::add_show_command(app);
   rush::add_view_command(app);
   rush::add_targets_command(app);

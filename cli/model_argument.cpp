@@ -11,6 +11,7 @@
 namespace rush {
 ModelKind model_kind(const std::filesystem::path& path) {
   if (std::filesystem::is_directory(path)) {
+    if (std::filesystem::is_regular_file(path / "models.h")) return ModelKind::kLinked;
     if (std::filesystem::is_regular_file(path / "model.rush")) return ModelKind::kFolder;
     throw UserError(fmt::format("{} holds no model.rush", path.string()),
                     fmt::format("compile a model into it: rushlight compile MODEL.pt2 -o {}", path.string()));
@@ -21,6 +22,8 @@ ModelKind model_kind(const std::filesystem::path& path) {
 }
 
 std::vector<uint8_t> read_image(const std::filesystem::path& path) {
+  if (std::filesystem::is_regular_file(path / "models.h"))
+    throw UserError(fmt::format("{} holds several models", path.string()), "name one of its images: DIR/NAME.rush");
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "model.rush" : path;
   std::ifstream stream(file, std::ios::binary);
   if (!stream)

@@ -51,17 +51,20 @@ Result run_with(const Runner& runner, const Options& options) {
 }
 
 Result run_on_board(const Options& options, const fs::path& directory) {
-  const firmware::BuildRequest request = build_request(directory, options.on, options.compiler);
+  const firmware::BuildRequest request = firmware_request(directory, options.on, options.compiler);
+  const bool is_linked = model_kind(directory) == ModelKind::kLinked;
   uint32_t stack_bytes = 0;
   const Runner runner = board_runner(request, &stack_bytes);
   Result result = run_with(runner, options);
   result.facts.update({{"board", request.board.name}, {"target", request.target.name}, {"stack_bytes", stack_bytes}});
-  if (options.json) {
+  if (options.json && !is_linked) {
     const firmware::Cost cost = firmware::cost_of_inference(request);
     result.facts["instructions"] = cost.profile.instructions;
     result.facts["cycles"] = cost.profile.cycles;
     result.facts["milliseconds"] = cost.milliseconds;
   }
+  if (options.layers && is_linked)
+    throw UserError("--layers counts one model", "name the folder that this model was compiled to");
   if (options.layers) {
     const ModelProfile profile = profile_on_board(request);
     if (options.json)
@@ -91,8 +94,13 @@ Result run_image(const Options& options) {
     throw UserError(fmt::format("{} is a program: it has no stage \"{}\"", options.model, options.stage),
                     "name the .pt2 file to run an earlier stage");
   }
+  const bool is_image = model_kind(options.model) == ModelKind::kImage;
+  if (options.on == "host" && !is_image) {
+    std::vector<std::vector<uint8_t>> images;
+    return run_with(folder_runner(options.model, images), options);
+  }
   if (options.on == "host") return run_with(program_runner(read_image(options.model), options.model), options);
-  if (model_kind(options.model) == ModelKind::kImage) {
+  if (is_image) {
     throw UserError("an image alone cannot be built for a board", "name the folder that compile wrote it to");
   }
   return run_on_board(options, options.model);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "cli/board_argument.h"
@@ -58,15 +59,18 @@ void print_report(const firmware::SizeReport& size) {
 
 /// Whether there is no firmware, or only one of an older image.
 bool needs_build(const std::filesystem::path& directory) {
-  const auto elf = directory / "firmware.elf", image = directory / "model.rush";
-  return !std::filesystem::exists(elf) || !std::filesystem::exists(image) ||
-         std::filesystem::last_write_time(elf) < std::filesystem::last_write_time(image);
+  const auto elf = directory / "firmware.elf";
+  return !std::filesystem::exists(elf) ||
+         std::ranges::any_of(firmware::models_in(directory), [&](const firmware::FolderModel& model) {
+           return !std::filesystem::exists(model.image) ||
+                  std::filesystem::last_write_time(elf) < std::filesystem::last_write_time(model.image);
+         });
 }
 
 /// The page that compile wrote learns what the firmware takes.
 void update_page(const std::filesystem::path& directory, const firmware::SizeReport& size) {
   const auto report = directory / "report.json";
-  if (std::filesystem::exists(report))
+  if (std::filesystem::exists(directory / "report.html"))
     firmware::write_file(directory / "report.html",
                          report_page(firmware::read_file(report), firmware::size_json(size)));
 }
@@ -84,7 +88,7 @@ void add_size_command(CLI::App& app) {
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    if (needs_build(options->directory)) firmware::build_firmware(build_request(options->directory, "", "gcc"));
+    if (needs_build(options->directory)) firmware::build_firmware(firmware_request(options->directory, "", "gcc"));
     const firmware::SizeReport size = firmware::measure_firmware(options->directory);
     update_page(options->directory, size);
     if (options->json) {

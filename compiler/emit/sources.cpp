@@ -2,6 +2,7 @@
 #include "compiler/emit/sources.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <iterator>
@@ -16,17 +17,28 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// "my-region" -> "MY_REGION".
-std::string macro_name(std::string text) {
-  for (char& c : text) c = is_word(c) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
-  return text;
-}
+/// Of C and C++ up to gnu++14.
+constexpr std::array kKeywords = std::to_array<std::string_view>(
+    {"alignas",     "alignof",  "and",      "and_eq",    "asm",        "auto",         "bitand",
+     "bitor",       "bool",     "break",    "case",      "catch",      "char",         "char16_t",
+     "char32_t",    "class",    "compl",    "const",     "const_cast", "constexpr",    "continue",
+     "decltype",    "default",  "delete",   "do",        "double",     "dynamic_cast", "else",
+     "enum",        "explicit", "export",   "extern",    "false",      "float",        "for",
+     "friend",      "goto",     "if",       "inline",    "int",        "long",         "mutable",
+     "namespace",   "new",      "noexcept", "not",       "not_eq",     "nullptr",      "operator",
+     "or",          "or_eq",    "private",  "protected", "public",     "register",     "reinterpret_cast",
+     "restrict",    "return",   "short",    "signed",    "sizeof",     "static",       "static_assert",
+     "static_cast", "struct",   "switch",   "template",  "this",       "thread_local", "throw",
+     "true",        "try",      "typedef",  "typeid",    "typename",   "typeof",       "union",
+     "unsigned",    "using",    "virtual",  "void",      "volatile",   "wchar_t",      "while",
+     "xor",         "xor_eq"});
 
 void require_identifier(const std::string& symbol) {
-  const bool ok = !symbol.empty() && std::ranges::all_of(symbol, is_word) && std::isdigit(symbol[0]) == 0;
+  const bool ok = !symbol.empty() && std::ranges::all_of(symbol, is_word) && std::isdigit(symbol[0]) == 0 &&
+                  std::ranges::count(kKeywords, symbol) == 0;
   if (!ok)
     throw UserError(fmt::format("\"{}\" cannot name a C variable", symbol),
-                    "use letters, digits and underscores, not beginning with a digit");
+                    "use letters, digits and underscores, not beginning with a digit, and no word of the language");
 }
 
 /// A string literal; bytes that are not plain text are written in octal.
@@ -265,6 +277,11 @@ class SourceWriter {
 };
 
 }  // namespace
+
+std::string macro_name(std::string text) {
+  for (char& c : text) c = is_word(c) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+  return text;
+}
 
 std::string emit_header(std::span<const uint8_t> image, const SourceOptions& options) {
   return SourceWriter(image, options).header();

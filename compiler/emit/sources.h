@@ -15,6 +15,9 @@ struct SourceOptions {
   std::string made_from;         ///< the model's file name, for the first line
 };
 
+/// What a name becomes in macros: "my-region" -> "MY_REGION".
+std::string macro_name(std::string text);
+
 /// The declaration of the rush_model, sizes of its memory, its entries, inputs and outputs. C and C++.
 std::string emit_header(std::span<const uint8_t> image, const SourceOptions& options = {});
 

@@ -12,15 +12,11 @@ namespace rush {
 void write_model(const Program& program, std::span<const uint8_t> image, const WriteOptions& options) {
   const SourceOptions names{.symbol = options.symbol, .made_from = options.made_from};
   const std::string header = emit_header(image, names), source = emit_source(image, names);
-  std::error_code failure;
-  std::filesystem::create_directories(options.directory, failure);
-  if (failure)
-    throw UserError(fmt::format("cannot make the folder {}: {}", options.directory.string(), failure.message()),
-                    "choose another folder with -o");
+  firmware::make_directory(options.directory);
   firmware::write_file(options.directory / "model.rush", {reinterpret_cast<const char*>(image.data()), image.size()});
   firmware::write_file(options.directory / (options.symbol + ".h"), header);
   firmware::write_file(options.directory / (options.symbol + ".cpp"), source);
-  const std::string report = report_json(program, image, options.made_from);
+  const std::string report = report_json(program, image, {.model = options.made_from, .symbol = options.symbol});
   firmware::write_file(options.directory / "report.json", report + "\n");
   firmware::write_file(options.directory / "report.html", report_page(report));
 }

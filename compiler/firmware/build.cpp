@@ -19,8 +19,6 @@ namespace rush::firmware {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* kModelSymbol = "model";
-
 std::vector<fs::path> files_ending(const fs::path& directory, const std::string& ending) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(directory)) {
@@ -117,16 +115,37 @@ void require_class(const ImageFacts& facts, const BuildRequest& request) {
       fmt::format("compile the model with --target {}", request.target.name));
 }
 
-ImageFacts facts_of(const fs::path& directory) {
-  const std::string image = read_file(directory / "model.rush");
-  return read_image_facts({reinterpret_cast<const uint8_t*>(image.data()), image.size()},
-                          (directory / "model.rush").string());
+ImageFacts facts_of(const fs::path& file) {
+  const std::string image = read_file(file);
+  return read_image_facts({reinterpret_cast<const uint8_t*>(image.data()), image.size()}, file.string());
 }
 
-Source instance(const BuildRequest& request, const ImageFacts& facts) {
+std::vector<NamedModel> named_models(const BuildRequest& request) {
+  std::vector<NamedModel> models;
+  for (const FolderModel& model : models_in(request.directory)) {
+    models.push_back({model.symbol, facts_of(model.image)});
+    require_class(models.back().facts, request);
+  }
+  return models;
+}
+
+/// Kernels that any of the models uses, each once.
+std::vector<uint16_t> kernels_of(const std::vector<NamedModel>& models) {
+  std::set<uint16_t> ids;
+  for (const NamedModel& model : models) ids.insert(model.facts.kernels.begin(), model.facts.kernels.end());
+  return {ids.begin(), ids.end()};
+}
+
+Source instance(const BuildRequest& request, const std::vector<NamedModel>& models) {
   const fs::path path = request.directory / "instance.cpp";
-  keep_or_write(path, instance_source(facts, request.board, kModelSymbol));
+  keep_or_write(path, instance_source(models, request.board));
   return {Part::kMemory, "instance", path, {request.directory, data_root() / "boards"}};
+}
+
+nlohmann::json report_of(const fs::path& directory) {
+  const fs::path path = directory / "report.json";
+  auto report = nlohmann::json::parse(fs::exists(path) ? read_file(path) : "", nullptr, false);
+  return report.is_object() ? report : nlohmann::json::object();
 }
 
 }  // namespace
@@ -153,25 +172,22 @@ std::vector<Source> kernel_sources(std::span<const uint16_t> ids, Isa isa) {
 
 namespace {
 
-/// The firmware of one model around boards/<main>.cpp, as DIR/<name>.elf.
+/// The firmware of a folder around boards/<main>.cpp, as DIR/<name>.elf.
 Built build_around(const BuildRequest& request, const std::string& main, const std::string& name) {
   require_runs(request.board, request.target);
-  const ImageFacts facts = facts_of(request.directory);
-  require_class(facts, request);
+  const std::vector<NamedModel> models = named_models(request);
   std::vector<Source> sources = common_sources();
-  append(sources, kernel_sources(facts.kernels, facts.isa));
+  append(sources, kernel_sources(kernels_of(models), request.target.isa));
   sources.push_back(board_source(Part::kHarness, "session"));
   sources.push_back(board_source(Part::kHarness, main));
-  sources.push_back(instance(request, facts));
-  sources.push_back({Part::kModel, "model", request.directory / "model.cpp", {request.directory, data_root() / "ops"}});
+  sources.push_back(instance(request, models));
+  for (const NamedModel& model : models)
+    sources.push_back({Part::kModel,
+                       model.symbol,
+                       request.directory / (model.symbol + ".cpp"),
+                       {request.directory, data_root() / "ops"}});
   const std::vector<Object> objects = compile_objects(sources, {request.target, request.compiler, request.opt});
   return link_firmware({request.directory, name, request.target, request.board, request.compiler}, objects);
-}
-
-nlohmann::json report_of(const fs::path& directory) {
-  const fs::path path = directory / "report.json";
-  auto report = nlohmann::json::parse(fs::exists(path) ? read_file(path) : "", nullptr, false);
-  return report.is_object() ? report : nlohmann::json::object();
 }
 
 }  // namespace
@@ -179,6 +195,17 @@ nlohmann::json report_of(const fs::path& directory) {
 Built build_firmware(const BuildRequest& request) { return build_around(request, "harness", "firmware"); }
 
 Built build_inspector(const BuildRequest& request) { return build_around(request, "inspector", "inspector"); }
+
+std::vector<FolderModel> models_in(const fs::path& directory) {
+  const nlohmann::json report = report_of(directory);
+  if (!report.contains("models")) return {{report.value("symbol", "model"), directory / "model.rush"}};
+  std::vector<FolderModel> models;
+  for (const auto& model : report["models"]) {
+    const auto name = model.at("name").get<std::string>();
+    models.push_back({name, directory / (name + ".rush")});
+  }
+  return models;
+}
 
 Opt opt_of(const fs::path& directory) {
   return parse_opt(report_of(directory).value("opt", "balanced")).value_or(Opt::kBalanced);

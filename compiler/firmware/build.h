@@ -14,7 +14,7 @@
 namespace rush::firmware {
 
 struct BuildRequest {
-  std::filesystem::path directory;  ///< as `rushlight compile` wrote it: model.rush, model.h, model.cpp
+  std::filesystem::path directory;  ///< as `rushlight compile` or `rushlight link` wrote it
   Target target;
   Board board;
   Compiler compiler = Compiler::kGcc;
@@ -33,6 +33,15 @@ Built build_firmware(const BuildRequest& request);
 
 /// Builds DIR/inspector.elf (boards/inspector.cpp) in the same way: it shows a run step by step.
 Built build_inspector(const BuildRequest& request);
+
+/// One of the models that a directory holds.
+struct FolderModel {
+  std::string symbol;  ///< names its header and source, too
+  std::filesystem::path image;
+};
+
+/// What `compile` wrote, or what `link` put together, in the order in which it was named.
+std::vector<FolderModel> models_in(const std::filesystem::path& directory);
 
 /// The target that a directory was compiled for, from its report.json.
 Target target_of(const std::filesystem::path& directory);

@@ -32,7 +32,7 @@ ImageFacts read_image_facts(std::span<const uint8_t> image, const std::string& f
                    .entries = {},
                    .kernels = {reader.kernel_ids().begin(), reader.kernel_ids().end()}};
   for (const ImageRegion& region : reader.regions())
-    facts.regions.push_back({reader.string(region.name), region.bytes});
+    facts.regions.push_back({reader.string(region.name), region.bytes, static_cast<RegionKind>(region.kind)});
   for (size_t i = 0; i < reader.entries().size(); ++i) {
     const std::string name = reader.string(reader.entries()[i].name);
     facts.entries.push_back({name, bytes_of(reader.inputs(i)), bytes_of(reader.outputs(i))});

@@ -15,6 +15,7 @@ namespace rush::firmware {
 struct RegionFacts {
   std::string name;
   uint32_t bytes = 0;
+  RegionKind kind = RegionKind::kArena;
 };
 
 struct EntryFacts {

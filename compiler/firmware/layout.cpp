@@ -5,6 +5,7 @@
 #include "compiler/firmware/layout.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,9 +25,9 @@ std::string linker_name(const Board& board, const BoardMemory& memory) {
   return memory.kind == BoardMemory::Kind::kVectors ? "VECTORS" : upper(memory.name);
 }
 
-const BoardMemory& memory_of(const RegionFacts& region, const Board& board) {
+const BoardMemory& memory_of(const MemoryPlan::Piece& piece, const Board& board) {
   for (const BoardMemory& memory : board.memories) {
-    if (memory.kind == BoardMemory::Kind::kRam && memory.name == region.name) return memory;
+    if (memory.kind == BoardMemory::Kind::kRam && memory.name == piece.region) return memory;
   }
   return board.ram();
 }
@@ -50,7 +51,8 @@ std::string placed(const BoardMemory& memory, size_t piece, const char* what) {
 struct Source {
   std::vector<std::string> guards;
   std::string definitions;
-  std::vector<std::string> regions;
+  std::vector<std::string> models;
+  size_t region_count = 0;
   std::vector<std::pair<const BoardMemory*, size_t>> pieces;  ///< so far, for each memory
 
   size_t next_piece(const BoardMemory& memory) {
@@ -66,13 +68,25 @@ struct Source {
     definitions += fmt::format("{}\nuint8_t {}[kGuardBytes];\n", placed(memory, piece, "guard"), guards.back());
   }
 
-  void add_region(const RegionFacts& region, const BoardMemory& memory) {
-    const std::string name = fmt::format("region{}", regions.size() + 1);
+  void add_region(const MemoryPlan::Piece& region, const BoardMemory& memory) {
     const size_t piece = next_piece(memory);
-    definitions += fmt::format("{}\nuint8_t {}[{}];\n", placed(memory, piece, "region"), name,
+    definitions += fmt::format("{}\nuint8_t region{}[{}];\n", placed(memory, piece, "region"), region_count++,
                                std::max<uint32_t>(region.bytes, 16));
     add_guard(memory, next_piece(memory));
-    regions.push_back(fmt::format("{{{}, {}}}", name, region.bytes));
+  }
+
+  /// `pieces`: where the model's regions lie.
+  void add_model(const NamedModel& model, const std::vector<size_t>& pieces, uint32_t core_hz) {
+    std::vector<std::string> memories;
+    for (size_t r = 0; r < pieces.size(); ++r)
+      memories.push_back(fmt::format("{{region{}, {}}}", pieces[r], model.facts.regions[r].bytes));
+    definitions += fmt::format("__attribute__((aligned(8))) uint8_t context{}[RUSH_CONTEXT_BYTES({})];\n",
+                               models.size(), model.facts.max_chain_steps);
+    definitions += fmt::format("const rush_memory memories{}[] = {{{}}};\n", models.size(), fmt::join(memories, ", "));
+    models.push_back(
+        fmt::format("{{&{0}, reinterpret_cast<rush_context*>(context{1}), sizeof context{1}, memories{1}, "
+                    "{2}, guards, {3}, {4}, {5}}}",
+                    model.symbol, models.size(), pieces.size(), guards.size(), model.facts.init_entry(), core_hz));
   }
 };
 
@@ -91,18 +105,38 @@ std::string linker_script(const Board& board, const std::string& sections) {
          ") + SIZEOF(.memory." + board.ram().name + "), 16);\n__free_end = ORIGIN(RAM) + LENGTH(RAM);\n";
 }
 
-std::string instance_source(const ImageFacts& facts, const Board& board, const std::string& model_symbol) {
+MemoryPlan share_memory(const std::vector<NamedModel>& models) {
+  MemoryPlan plan;
+  std::map<std::string, size_t> arenas;
+  for (const NamedModel& model : models) {
+    std::vector<size_t>& pieces = plan.pieces_of.emplace_back();
+    for (const RegionFacts& region : model.facts.regions) {
+      const size_t fresh = plan.pieces.size();
+      const size_t piece =
+          region.kind == RegionKind::kArena ? arenas.try_emplace(region.name, fresh).first->second : fresh;
+      if (piece == fresh) plan.pieces.push_back({region.name, 0});
+      plan.pieces[piece].bytes = std::max(plan.pieces[piece].bytes, region.bytes);
+      pieces.push_back(piece);
+    }
+  }
+  return plan;
+}
+
+std::string instance_source(const std::vector<NamedModel>& models, const Board& board) {
+  const MemoryPlan plan = share_memory(models);
   Source source;
-  for (const RegionFacts& region : facts.regions) source.add_region(region, memory_of(region, board));
+  std::string includes;
+  for (const MemoryPlan::Piece& piece : plan.pieces) source.add_region(piece, memory_of(piece, board));
+  for (size_t i = 0; i < models.size(); ++i) {
+    includes += fmt::format("#include \"{}.h\"\n", models[i].symbol);
+    source.add_model(models[i], plan.pieces_of[i], board.core_hz);
+  }
   return fmt::format(
-      "// The memory of one instance of the model, made by rushlight build.\n"
-      "#include \"instance.h\"\n#include \"model.h\"\n\nnamespace {{\n\n"
-      "__attribute__((aligned(8))) uint8_t context[RUSH_CONTEXT_BYTES({})];\n{}"
-      "const rush_memory memories[] = {{{}}};\nuint8_t* const guards[] = {{{}}};\n\n}}  // namespace\n\n"
-      "extern \"C\" const Instance rush_instance = {{&{}, reinterpret_cast<rush_context*>(context), sizeof context,\n"
-      "                                           memories, {}, guards, {}, {}, {}}};\n",
-      facts.max_chain_steps, source.definitions, fmt::join(source.regions, ", "), fmt::join(source.guards, ", "),
-      model_symbol, source.regions.size(), source.guards.size(), facts.init_entry(), board.core_hz);
+      "// The models' memory, made by rushlight build.\n"
+      "#include \"instance.h\"\n{}\nnamespace {{\n\n{}uint8_t* const guards[] = {{{}}};\n\n}}  // namespace\n\n"
+      "extern \"C\" const Instance rush_instances[] = {{\n    {}}};\n"
+      "extern \"C\" const uint32_t rush_instance_count = {};\n",
+      includes, source.definitions, fmt::join(source.guards, ", "), fmt::join(source.models, ",\n    "), models.size());
 }
 
 }  // namespace rush::firmware

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include <fmt/format.h>
@@ -89,10 +90,13 @@ std::string device_headers() {
 
 /// Headers beside a generated source, such as model.h.
 std::string own_headers(const Source& source) {
-  std::string text;
-  for (const fs::path& directory : source.includes) {
-    if (fs::exists(directory / "model.h")) text += read_file(directory / "model.h");
+  if (source.part != Part::kModel && source.part != Part::kMemory) return "";
+  std::set<fs::path> headers;
+  for (const auto& entry : fs::directory_iterator(source.path.parent_path())) {
+    if (entry.path().extension() == ".h") headers.insert(entry.path());
   }
+  std::string text;
+  for (const fs::path& header : headers) text += read_file(header);
   return text;
 }
 

@@ -151,6 +151,14 @@ void write_file(const fs::path& path, const std::string& bytes) {
   fs::rename(partial, path);
 }
 
+void make_directory(const fs::path& path) {
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (failure)
+    throw UserError(fmt::format("cannot make the folder {}: {}", path.string(), failure.message()),
+                    "choose another folder with -o");
+}
+
 fs::path cache_directory() {
   const char* own = std::getenv("RUSHLIGHT_CACHE");
   const char* xdg = std::getenv("XDG_CACHE_HOME");

@@ -51,6 +51,9 @@ class TemporaryDirectory {
 std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, const std::string& bytes);
 
+/// Makes a folder for what is written, and those above it.
+void make_directory(const std::filesystem::path& path);
+
 /// For names of partial files.
 int process_id();
 

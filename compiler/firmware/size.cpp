@@ -142,7 +142,7 @@ SizeReport measure_map(const std::vector<MapSection>& map) {
 SizeReport measure_firmware(const fs::path& directory) {
   const auto map = parse_linker_map(read_file(directory / "firmware.map"));
   SizeReport report = measure_map(map);
-  add_model(report, "model", directory / "model.rush");
+  for (const FolderModel& model : models_in(directory)) add_model(report, model.symbol, model.image);
   report.table_bytes = report.model_bytes;
   for (const ModelSize& model : report.models) report.table_bytes -= model.image_bytes;
   add_stack(report, map, disassemble(directory / "firmware.elf", target_of(directory).isa));

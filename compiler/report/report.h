@@ -11,9 +11,13 @@
 
 namespace rush {
 
-/// report.json: a planned program and the image emitted from it, and the name of the model that it was made from. Same
-/// program, same text.
-std::string report_json(const Program& program, std::span<const uint8_t> image, const std::string& model = "");
+struct ReportNames {
+  std::string model;  ///< the file that it was made from
+  std::string symbol = "model";
+};
+
+/// report.json: a planned program and the image emitted from it. Same program, same text.
+std::string report_json(const Program& program, std::span<const uint8_t> image, const ReportNames& names = {});
 
 /// report.html: a page that holds report.json and draws it. `size`: what `rushlight size --json` says of the firmware,
 /// once it is built; else "null".

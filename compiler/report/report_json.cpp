@@ -118,10 +118,11 @@ Json curve_json(const Program& program) {
 
 }  // namespace
 
-std::string report_json(const Program& program, std::span<const uint8_t> image, const std::string& model) {
+std::string report_json(const Program& program, std::span<const uint8_t> image, const ReportNames& names) {
   const ProgramSummary summary = summarize(program, image);
   Json out = {{"rushlight", RUSH_VERSION},
-              {"model", model},
+              {"model", names.model},
+              {"symbol", names.symbol},
               {"target", program.target},
               {"isa", isa_name(program.isa)},
               {"opt", opt_name(program.opt)},

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -117,6 +118,36 @@ Runner program_runner(std::span<const uint8_t> image, const std::string& name) {
     });
   };
   return runner;
+}
+
+Runner in_turn(std::vector<std::pair<std::string, Runner>> programs) {
+  Runner all;
+  for (const auto& [name, program] : programs) {
+    for (PortFormat port : program.inputs) {
+      port.name = name + "." + port.name;
+      all.inputs.push_back(std::move(port));
+    }
+    for (PortFormat port : program.outputs) {
+      port.name = name + "." + port.name;
+      all.outputs.push_back(std::move(port));
+    }
+  }
+  all.run = [programs = std::move(programs)](const std::vector<Sample>& samples) {
+    std::vector<Sample> results(samples.size());
+    size_t first = 0;
+    for (const auto& [name, program] : programs) {
+      std::vector<Sample> own(samples.size());
+      for (size_t i = 0; i < samples.size(); ++i) {
+        const auto begin = samples[i].begin() + static_cast<ptrdiff_t>(first);
+        own[i].assign(begin, begin + std::ssize(program.inputs));
+      }
+      first += program.inputs.size();
+      std::vector<Sample> outputs = program.run(own);
+      for (size_t i = 0; i < samples.size(); ++i) std::ranges::move(outputs[i], std::back_inserter(results[i]));
+    }
+    return results;
+  };
+  return all;
 }
 
 std::vector<Sample> unstack_inputs(const std::vector<PortFormat>& ports, const std::vector<HostTensor>& stacked) {

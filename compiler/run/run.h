@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/execute/ports.h"
@@ -29,6 +30,10 @@ struct Runner {
 /// order, from its initial states.
 Runner graph_runner(const Graph& graph);
 Runner program_runner(std::span<const uint8_t> image, const std::string& name = "the image");
+
+/// Several programs that take turns: the inputs and the outputs of all, one behind the other, with the programs' names
+/// in front of theirs.
+Runner in_turn(std::vector<std::pair<std::string, Runner>> programs);
 
 /// One tensor for each input, N samples stacked on axis 0: (N, *exported shape), or without a batch axis of 1.
 /// Throws a UserError that says which shapes fit.

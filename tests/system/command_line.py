@@ -264,6 +264,43 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(heap, set())
         self.assertLessEqual({"bench_begin", "bench_end"}, names)
 
+    def test_linked_models_give_what_they_give_alone(self):
+        alone = {"int8": MODEL, "f32": MODEL.with_name("kws_f32.pt2")}
+        expected = []
+        for name, model in alone.items():
+            call("compile", model, "--target", "cortex-m55", "-o", self.folder / "link" / name)
+            call(
+                "run", self.folder / "link" / name, "--input", self.folder / "x.npy", "--output", self.folder / "y0.npy"
+            )
+            expected.append(np.load(self.folder / "y0.npy"))
+        both = self.folder / "both"
+        report = call_json("link", self.folder / "link" / "int8", f"real={self.folder / 'link' / 'f32'}", "-o", both)
+        self.assertEqual([model["name"] for model in report["models"]], ["int8", "real"])
+        arenas = [json.loads((self.folder / "link" / n / "report.json").read_text())["arena_bytes"] for n in alone]
+        self.assertEqual(report["region_bytes"], max(arenas))
+        self.assertEqual(report["region_bytes_apart"], sum(arenas))
+        inputs = ("--input", self.folder / "x.npy", "--input", self.folder / "x.npy")
+        for place in ("host", "mps3-an547"):
+            call("run", both, *inputs, "--output", self.folder / "z.npy", "--on", place)
+            for i, outputs in enumerate(expected):
+                np.testing.assert_array_equal(np.load(self.folder / f"z{i}.npy"), outputs, f"{place} {i}")
+        size = call_json("size", both)
+        self.assert_adds_up(size)
+        self.assertEqual([model["name"] for model in size["models"]], ["int8", "real"])
+        self.assertLess(size["region_bytes"], sum(arenas))
+        code = '#include "models.h"\nchar ram[MODELS_RAM_BYTES > MODELS_ARENA_BYTES ? 1 : -1];\n'
+        (self.folder / "models.c").write_text(code)
+        flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Werror", "-mcpu=cortex-m55", "-mthumb", "-fsyntax-only"]
+        folders = ["-I", ROOT / "runtime/include", "-I", both]
+        subprocess.run(["arm-none-eabi-gcc", *flags, *folders, self.folder / "models.c"], check=True)
+
+    def test_models_that_cannot_be_linked_are_refused(self):
+        other = self.folder / "other_target"
+        call("compile", MODEL, "--target", "cortex-m55", "-o", other)
+        self.assertIn("is compiled for", refused("link", self.made, other, "-o", self.folder / "no"))
+        self.assertIn("two models are called", refused("link", self.made, self.made, "-o", self.folder / "no"))
+        self.assertIn("not a folder made by compile", refused("link", self.made, self.folder, "-o", self.folder / "no"))
+
     def test_the_c_code_of_the_readme_compiles(self):
         code = (ROOT / "README.md").read_text().split("```c\n")[1].split("```")[0]
         declarations, calls = code.split("if (rush_open", 1)
@@ -362,7 +399,19 @@ class CommandLine(unittest.TestCase):
         self.assertIn("cortex-m4", refused("build", mixed, "--board", "mps2-an386"))
 
     def test_every_command_has_help_with_an_example(self):
-        for command in ("compile", "run", "build", "estimate", "profile", "view", "compare", "size", "show", "targets"):
+        for command in (
+            "compile",
+            "run",
+            "build",
+            "link",
+            "estimate",
+            "profile",
+            "view",
+            "compare",
+            "size",
+            "show",
+            "targets",
+        ):
             self.assertIn("Example: rushlight", call(command, "--help"))
 
 
