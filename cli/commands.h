@@ -8,6 +8,7 @@
 namespace rush {
 
 void add_compile_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_build_command(CLI::App& app);
 void add_estimate_command(CLI::App& app);

@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "rushlight " RUSH_VERSION);
   app.require_subcommand(1);
   rush::add_compile_command(app);
+  rush::add_explain_command(app);
   rush::add_run_command(app);
   rush::add_build_command(app);
   rush::add_estimate_command(app);

@@ -9,6 +9,7 @@
 #include "compiler/import/aten_map.h"
 #include "compiler/import/borders.h"
 #include "compiler/import/call.h"
+#include "compiler/import/nearest.h"
 #include "compiler/import/origin.h"
 #include "compiler/import/prune.h"
 #include "compiler/import/pt2_schema.h"
@@ -55,8 +56,9 @@ Diagnostic describe_unsupported(const Call& call, const std::string& target) {
   if (is_control_flow(target))
     return call.diagnostic(fmt::format("control flow ({}) cannot be compiled ahead of time", printable(target)),
                            "make the choice before the export, or compute both sides");
+  const std::string nearest = nearest_operator(target);
   return call.diagnostic(fmt::format("operator {} is not supported", printable(target)),
-                         "replace this layer by supported ones");
+                         nearest.empty() ? "replace this layer by supported ones" : "nearest is " + nearest);
 }
 
 /// What has been reported for an argument is not reported again for its readers.

@@ -6,6 +6,7 @@
 #include "compiler/emit/account_json.h"
 #include "compiler/plan/choose.h"
 #include "compiler/plan/lifetime.h"
+#include "compiler/report/explain.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
 #include "ops/op_def.h"
@@ -15,7 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json layer_json(const LayerRow& row) {
+Json layer_json(const ExplainedLayer& layer) {
+  const LayerRow& row = layer.row;
   Json out = {{"layer", row.layer},
               {"source", row.source},
               {"node", row.node},
@@ -33,6 +35,8 @@ Json layer_json(const LayerRow& row) {
               {"bytes_moved", row.bytes_moved},
               {"regions", row.regions}};
   if (row.ring_rows > 0) out["ring_rows"] = row.ring_rows;
+  out["reason"] = layer.reason;
+  out["advice"] = advice_json(layer.advice);
   return out;
 }
 
@@ -141,8 +145,10 @@ std::string report_json(const Program& program, std::span<const uint8_t> image, 
   for (const RegionUse& region : program.regions) out["regions"].push_back(region_json(region));
   out["entries"] = Json::array();
   for (const Entry& entry : program.entries) out["entries"].push_back(entry_json(program, entry));
+  const Explanation explanation = explain(program, image);
+  out["warnings"] = explanation.warnings();
   out["layers"] = Json::array();
-  for (const LayerRow& row : summary.layers) out["layers"].push_back(layer_json(row));
+  for (const ExplainedLayer& layer : explanation.layers) out["layers"].push_back(layer_json(layer));
   out["buffers"] = Json::array();
   for (const PlanRow& row : summary.plan.rows) out["buffers"].push_back(buffer_json(program, row));
   out["peak"] = peak_json(program);

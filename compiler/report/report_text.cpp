@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/report/explain.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
 
@@ -74,6 +75,11 @@ std::string float_layers(const std::vector<LayerRow>& layers) {
   return names.empty() ? "" : fmt::format("In float ({} MACs): {}\n", grouped(macs), names);
 }
 
+std::string warnings_line(const Program& program, std::span<const uint8_t> image) {
+  const int warnings = explain(program, image).warnings();
+  return warnings == 0 ? "" : fmt::format("Warnings {:>9}, `rushlight explain` says which\n", warnings);
+}
+
 std::string ram_line(const ProgramSummary& s) {
   const uint32_t all = s.plan.arena_bytes + s.plan.state_bytes + s.stack_bytes;
   std::string text = fmt::format("RAM    {:>11} bytes: arena {} (no plan needs less than {})", grouped(all),
@@ -108,6 +114,7 @@ std::string trade_curve(const Program& program) {
 std::string report_text(const Program& program, std::span<const uint8_t> image) {
   const ProgramSummary s = summarize(program, image);
   std::string text = table(s.layers) + "\n" + float_layers(s.layers);
+  text += warnings_line(program, image);
   text += fmt::format("Target {:>11}, {} MACs\n", program.target, grouped(s.macs));
   text += time_line(program, s);
   text += ram_line(s);

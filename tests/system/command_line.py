@@ -301,6 +301,22 @@ class CommandLine(unittest.TestCase):
         self.assertIn("two models are called", refused("link", self.made, self.made, "-o", self.folder / "no"))
         self.assertIn("not a folder made by compile", refused("link", self.made, self.folder, "-o", self.folder / "no"))
 
+    def test_explain(self):
+        report = call_json("explain", MODEL, "--target", "cortex-m55")
+        layers = json.loads(call("compile", MODEL, "--target", "cortex-m55", "-o", self.folder / "e", "--json"))[
+            "layers"
+        ]
+        self.assertEqual([r["layer"] for r in report["layers"]], [r["layer"] for r in layers])
+        self.assertEqual([r["kernel"] for r in report["layers"]], [r["kernel"] for r in layers])
+        self.assertAlmostEqual(sum(r["share"] for r in report["layers"]), 1, 3)
+        for layer in report["layers"]:
+            self.assertTrue(layer["reason"])
+        text = call("explain", MODEL.with_name("kws_f32.pt2"), "--target", "cortex-m4")
+        self.assertIn("computes in float", text)
+        self.assertIn("model.py:", text)
+        summary = call("compile", MODEL.with_name("kws_f32.pt2"), "--target", "cortex-m4", "-o", self.folder / "f")
+        self.assertRegex(summary, r"Warnings +[1-9]")
+
     def test_the_c_code_of_the_readme_compiles(self):
         code = (ROOT / "README.md").read_text().split("```c\n")[1].split("```")[0]
         declarations, calls = code.split("if (rush_open", 1)
@@ -401,6 +417,7 @@ class CommandLine(unittest.TestCase):
     def test_every_command_has_help_with_an_example(self):
         for command in (
             "compile",
+            "explain",
             "run",
             "build",
             "link",

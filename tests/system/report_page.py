@@ -119,6 +119,8 @@ class ReportPage(unittest.TestCase):
         for point in self.report["trade_curve"]:
             self.assertIn(f"{point['ram_bytes']:,}", drawn.text)
         self.assertIn(f"peak: {self.report['peak']['bytes']:,} bytes", drawn.text)
+        for advice in (a for layer in self.report["layers"] for a in layer["advice"]):
+            self.assertIn(advice["what"], drawn.text)
 
     def test_every_picture_has_a_text(self):
         drawn = self.assert_drawn(self.fresh)
