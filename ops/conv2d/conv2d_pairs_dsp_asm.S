@@ -89,15 +89,16 @@
   smlad r4, r7, r11, r4
   sxtb16 r6, lr
   smlad r5, r7, r12, r5
-  .if \is_last == 0
-  ldr.w lr, [r8], #4
-  .endif
+  .if \is_last
+  ldr.w lr, [sp, #kXEnd]
   smlad r0, r6, r10, r0
-  .if \is_last == 0
-  ldr.w r10, [r9], #4
-  .endif
   smlad r1, r6, r11, r1
-  .if \is_last == 0
+  cmp r9, lr
+  .else
+  ldr.w lr, [r8], #4
+  smlad r0, r6, r10, r0
+  ldr.w r10, [r9], #4
+  smlad r1, r6, r11, r1
   sxtb16 r7, lr, ror #8
   .endif
   smlad r2, r6, r12, r2
@@ -236,10 +237,9 @@ rush_conv2d_pairs_four:
   chain_pair 0
   .endr
   chain_pair 1
-#if defined(RUSH_DUAL_ISSUE)
-  ldr lr, [sp, #kXEnd]
-#endif
+#if !defined(RUSH_DUAL_ISSUE)
   cmp r9, lr
+#endif
   bne.w 11b
 
   // a = s0 + 255 s1, b = s2 + 255 s0, c = s3 + 255 s2: c says s2 to within 2^15, that and b say s0 to within
@@ -297,29 +297,29 @@ rush_conv2d_pairs_four:
   ldr r10, [sp, #kStride]
   ldr r11, [sp, #kLeft]
   ldr r9, [sp, #kBlockNow]
+  // Beside them, the next half of the block, or the next block.
   ssat r7, #8, r7
-  ssat r3, #8, r3
-  ssat r4, #8, r4
-  ssat r5, #8, r5
-  add r12, lr, r10, lsl #1
-  bfi r0, r3, #8, #8
-  bfi r6, r7, #8, #8
-  bfi r1, r4, #8, #8
-  bfi r2, r5, #8, #8
-  strh r0, [lr]
-  strh r6, [lr, r10]
-  strh r1, [r12]
-  strh r2, [r12, r10]
-  // The next half of the block, or the next block.
   and r12, r11, #1
-  add lr, lr, #2
-  add r9, r9, r12, lsl #4
-  add r9, r9, #8
-  str lr, [sp, #kOutNow]
-  str r9, [sp, #kBlockNow]
+  ssat r3, #8, r3
   eor r11, r11, #1
+  ssat r4, #8, r4
+  add r9, r9, r12, lsl #4
+  ssat r5, #8, r5
   adds r11, r11, #2
+  add r12, lr, r10, lsl #1
   str r11, [sp, #kLeft]
+  bfi r0, r3, #8, #8
+  add r9, r9, #8
+  bfi r6, r7, #8, #8
+  strh r0, [lr]
+  bfi r1, r4, #8, #8
+  strh r6, [lr, r10]
+  bfi r2, r5, #8, #8
+  strh r1, [r12]
+  str r9, [sp, #kBlockNow]
+  strh r2, [r12, r10]
+  add lr, lr, #2
+  str lr, [sp, #kOutNow]
   bmi.w 10b
 
   ldr r0, [sp, #kTiles]

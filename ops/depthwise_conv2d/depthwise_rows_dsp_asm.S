@@ -102,9 +102,9 @@
   .endm
 
   .macro block_of_stride_1
+  ldr r9, [sp, #kBias]
   load_column r10, 0, 0
   load_column r11, 0, 1
-  ldr r9, [sp, #kBias]
   smlad r6, r10, r0, r9
   smlatb r7, r10, r0, r9
   load_early r10, 1, 0
@@ -136,10 +136,10 @@
   // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8 sums;
   // r9-r11 three pairs of columns; the rest as above.
   .macro block_of_stride_2
+  ldr r8, [sp, #kBias]
   load_column r9, 0, 0
   load_column r10, 0, 1
   load_column r11, 0, 2
-  ldr r8, [sp, #kBias]
   smlad r5, r9, r0, r8
   load_early r9, 1, 0
   smlad r6, r10, r0, r8
