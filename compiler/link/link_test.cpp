@@ -8,6 +8,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/firmware/process.h"
+#include "compiler/firmware/run_firmware.h"
 #include "compiler/ir/diagnostic.h"
 #include "tests/support/hand_programs.h"
 
@@ -60,6 +61,28 @@ TEST_F(Link, SharesTheLargerArena) {
                         "MODELS_STACK_BYTES)\n"));
   const std::vector<uint8_t> image = emit_image(small);
   EXPECT_EQ(linked_file("first.rush"), std::string(image.begin(), image.end()));
+}
+
+/// Two accumulators in turn, each from 5 on: state + x, all elements alike.
+TEST_F(Link, StatesStayApartOnABoard) {
+  if (!firmware::has_tool("arm-none-eabi-g++") || !firmware::has_tool("qemu-system-arm"))
+    GTEST_SKIP() << "no cross compiler or emulator";
+  const Program accumulator = accumulator_program(Isa::kMve);
+  link_models({{"", folder("a", accumulator, "cortex-m55")}, {"", folder("b", accumulator, "cortex-m55")}},
+              temporary_.path() / "linked");
+  const int8_t to_a = 1, to_b = -3;
+  std::vector<uint8_t> inputs, expected;
+  for (int8_t i = 1; i <= 3; ++i) {
+    inputs.insert(inputs.end(), kAccumulatorSize, static_cast<uint8_t>(to_a));
+    inputs.insert(inputs.end(), kAccumulatorSize, static_cast<uint8_t>(to_b));
+    expected.insert(expected.end(), kAccumulatorSize, static_cast<uint8_t>(kAccumulatorStart + i * to_a));
+    expected.insert(expected.end(), kAccumulatorSize, static_cast<uint8_t>(kAccumulatorStart + i * to_b));
+  }
+  const fs::path linked = temporary_.path() / "linked";
+  const firmware::BoardRun run =
+      firmware::run_on_board({linked, firmware::target_of(linked), load_board("mps3-an547")}, inputs);
+  EXPECT_EQ(run.inferences, 3u);
+  EXPECT_EQ(run.outputs, expected);
 }
 
 TEST_F(Link, RefusesTwoOfOneName) {
