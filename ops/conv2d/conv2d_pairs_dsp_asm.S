@@ -35,7 +35,7 @@
 
   // Keeps the tile's fields and where in the unrolled loop the first round begins, given the code's bytes for a
   // pair; eight pairs are unrolled. Leaves x in r1, pairs in r2.
-  .macro begin_tile first, pair_bytes
+  .macro begin_tile first, pair_bytes, before
   push {r4-r11, lr}
   sub sp, sp, #kFrame
   ldm r0!, {r1-r9}
@@ -45,7 +45,7 @@
   stm r9, {r1-r8}
   ldr r1, [sp, #kX]
   ldr r2, [sp, #kPairs]
-  rsb r3, r2, #0
+  rsb r3, r2, #\before
   and r3, r3, #7
   mov r4, #\pair_bytes
   adr.w r5, \first
@@ -106,6 +106,21 @@
   ldr.w r11, [r9], #4
   .endif
   .endm
+
+  .macro first_pair
+  ldr.w r12, [r9], #4
+  smlad r4, r7, r11, r3
+  sxtb16 r6, lr
+  smlad r5, r7, r12, r3
+  ldr.w lr, [r8], #4
+  smlad r3, r7, r10, r3
+  smlad r1, r6, r11, r0
+  sxtb16 r7, lr, ror #8
+  smlad r2, r6, r12, r0
+  smlad r0, r6, r10, r0
+  ldr.w r10, [r9], #4
+  ldr.w r11, [r9], #4
+  .endm
 #else
   // Loads side by side, since the last of a row costs a cycle more. No result is used by the next instruction.
   .macro chain_pair is_last
@@ -122,6 +137,21 @@
   smlad r5, r7, r12, r5
   smlad r2, r6, r12, r2
   .endm
+
+  .macro first_pair
+  ldr.w r6, [r8], #4
+  ldr.w r10, [r9], #4
+  ldr.w r11, [r9], #4
+  ldr.w r12, [r9], #4
+  sxtb16 r7, r6, ror #8
+  sxtb16 r6, r6
+  smlad r4, r7, r11, r3
+  smlad r1, r6, r11, r0
+  smlad r5, r7, r12, r3
+  smlad r2, r6, r12, r0
+  smlad r3, r7, r10, r3
+  smlad r0, r6, r10, r0
+  .endm
 #endif
 
   .section .text.rush_conv2d_pairs_four, "ax", %progbits
@@ -130,7 +160,7 @@
   .type rush_conv2d_pairs_four, %function
   .thumb_func
 rush_conv2d_pairs_four:
-  begin_tile 12f, 48
+  begin_tile 12f, 48, 1
   add r2, r2, r2, lsl #1
   add r1, r1, r2, lsl #2
   str r1, [sp, #kXEnd]
@@ -200,7 +230,7 @@ rush_conv2d_pairs_four:
   str r5, [sp, #kOutNow]
   str r6, [sp, #kLeft]
 10:
-  // Two outputs. Sums of low and high positions begin with 256 biases.
+  // Two outputs. Sums of low and high positions begin with 256 biases, which the first pair is added to.
   ldr r12, [sp, #kBlockNow]
   ldr r9, [sp, #kX]
 #if defined(RUSH_DUAL_ISSUE)
@@ -219,10 +249,7 @@ rush_conv2d_pairs_four:
 #if defined(RUSH_DUAL_ISSUE)
   sxtb16 r7, lr, ror #8
 #endif
-  mov r1, r0
-  mov r4, r3
-  mov r2, r0
-  mov r5, r3
+  first_pair
   ldr.w pc, [sp, #kEntry]
 11:
 #if defined(RUSH_DUAL_ISSUE)
@@ -376,7 +403,7 @@ rush_conv2d_pairs_four:
   .type rush_conv2d_pairs_one, %function
   .thumb_func
 rush_conv2d_pairs_one:
-  begin_tile 2f, 36
+  begin_tile 2f, 36, 0
   add r1, r1, r2, lsl #2
   str r1, [sp, #kXEnd]
   ldr r8, [sp, #kW]
