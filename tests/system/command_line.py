@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,16 @@ class CommandLine(unittest.TestCase):
         call("view", self.made, "-o", folder, "--only-write")
         self.assertEqual([graph["id"] for graph in json.loads((folder / "graphs.json").read_text())], ["program"])
         self.assertIn(".pt2", refused("view", self.made, "--input", self.folder / "x.npy", "--only-write"))
+
+    def test_view_without_model_explorer_names_the_report(self):
+        alone = self.folder / "rushlight"  # with no program beside it
+        shutil.copy(RUSHLIGHT, alone)
+        words = [alone, "view", self.made, "-o", self.folder / "graphs"]
+        env = {"PATH": "/usr/bin:/bin", "RUSHLIGHT_HOME": str(ROOT)}
+        shown = subprocess.run([*map(str, words)], capture_output=True, text=True, check=True, env=env).stdout
+        self.assertIn("pip install ai-edge-model-explorer", shown)
+        self.assertIn(str(self.made / "report.html"), shown)
+        self.assertTrue((self.made / "report.html").exists())
 
     def test_costs_of_layers(self):
         one = self.folder / "one.npy"
