@@ -35,6 +35,18 @@ TEST(Import, ReportsAllErrorsAtOnce) {
             "  fix: make the choice before the export, or compute both sides");
 }
 
+TEST(Import, NamesTheNearestOperator) {
+  EXPECT_EQ(import_error(Pt2Writer()
+                             .input("x", {1, 4})
+                             .node("y", "aten.matmul.default", {{"self", as_tensor("x")}, {"other", as_tensor("x")}})
+                             .record("y", {1, 4})
+                             .metadata("L__self__,,net.N;L__self__mix,mix,net.Mix",
+                                       "  File \"/home/me/net.py\", line 20, in forward\n")
+                             .output("y")),
+            "error: matmul \"mix\" (net.py:20): operator torch.ops.aten.matmul.default is not supported\n"
+            "  fix: nearest is nn.Linear, where one side is a constant");
+}
+
 TEST(Import, RecordedShapesAreNotBelieved) {
   EXPECT_EQ(import_error(Pt2Writer()
                              .input("x", {1, 4})
