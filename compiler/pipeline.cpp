@@ -110,8 +110,7 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   }
   if (options.line_input) make_line_fed(program, 0);
   stream_layers(program, options);
-  ScheduleWish wish{
-      .most_ram = options.most_ram, .most_added = added_time(options), .with_curve = options.trade_curve};
+  ScheduleWish wish{.most_ram = options.most_ram, .most_added = added_time(options), .with_curve = options.trade_curve};
   Program planned = program;
   plan_program(planned, wish);
   if (wish.most_ram || total_ram(planned) <= target.ram_bytes) return planned;
