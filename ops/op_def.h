@@ -31,6 +31,17 @@ struct NodeTypes {
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i].valid(); }
 };
 
+/// How the scales of an operator's int8 form hang together. The passes fold by it, and the quantizer in Python
+/// (quantization_rules) annotates by it, so that they cannot disagree.
+enum class QuantRule : uint8_t {
+  kFloat,        ///< no int8 form
+  kWeighted,     ///< weight symmetric per output channel, int32 bias of the sum's scale; the output has its own
+  kRescaled,     ///< every tensor has a scale of its own
+  kMoved,        ///< elements are handed on: the output has the scale and zero point that the inputs share
+  kProbability,  ///< the output lies in 0..1: scale 1/256, zero point -128
+  kAbsorbed,     ///< into the operator before, while that is still float
+};
+
 struct OpDef {
   std::string_view name;
   Op (*make)();  ///< default attributes, for the parser
@@ -45,6 +56,9 @@ struct OpDef {
   /// Emits the steps of a node, or returns why the target has no kernel for it. Null: the operator exists
   /// only in the torch stage and a pass must have removed it.
   std::optional<std::string> (*lower)(const NodeTypes& types, Lowering& lowering);
+
+  QuantRule quant = QuantRule::kFloat;
+  bool takes_clamp = false;  ///< its attributes min and max hold a clamp behind it
 };
 
 /// All operators, sorted by name. find_op returns null for an unknown name.

@@ -136,14 +136,14 @@ void translate_addmm(Call& call) {
 }
 
 constexpr auto kOperators = std::to_array<AtenOperator>({
-    {"aten.conv1d.default", translate_conv1d},
-    {"aten.conv1d.padding", translate_conv1d_padding},
-    {"aten.conv2d.default", translate_conv2d},
-    {"aten.conv2d.padding", translate_conv2d_padding},
-    {"aten.convolution.default", translate_any_convolution},
-    {"aten.linear.default", translate_linear},
-    {"aten.addmm.default", translate_addmm},
-    {"aten.mm.default", translate_mm},
+    {"aten.conv1d.default", translate_conv1d, &conv2d_op},
+    {"aten.conv1d.padding", translate_conv1d_padding, &conv2d_op},
+    {"aten.conv2d.default", translate_conv2d, &conv2d_op},
+    {"aten.conv2d.padding", translate_conv2d_padding, &conv2d_op},
+    {"aten.convolution.default", translate_any_convolution, &conv2d_op},
+    {"aten.linear.default", translate_linear, &linear_op},
+    {"aten.addmm.default", translate_addmm, &linear_op},
+    {"aten.mm.default", translate_mm, &linear_op},
 });
 
 }  // namespace

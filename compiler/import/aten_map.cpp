@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_map>
 
 namespace rush {
@@ -18,16 +19,28 @@ constexpr std::array<std::string_view, 6> kComparisons = {"_operator.ge", "_oper
 
 constexpr std::array<std::string_view, 5> kControlFlow = {"cond", "while_loop", "map", "scan", "associative_scan"};
 
+std::array<std::span<const AtenOperator>, 6> families() {
+  return {convolution_operators(), pooling_operators(),   shape_operators(),
+          elementwise_operators(), quantizer_operators(), symbolic_operators()};
+}
+
 Table make_table() {
   Table table;
-  for (const auto operators : {convolution_operators(), pooling_operators(), shape_operators(), elementwise_operators(),
-                               quantizer_operators(), symbolic_operators()}) {
+  for (const auto operators : families()) {
     for (const AtenOperator& row : operators) table.emplace(row.target, &row);
   }
   return table;
 }
 
 }  // namespace
+
+std::vector<AtenOperator> aten_operators() {
+  std::vector<AtenOperator> rows;
+  for (const auto operators : families())
+    std::ranges::copy_if(operators, std::back_inserter(rows),
+                         [](const AtenOperator& row) { return row.op != nullptr; });
+  return rows;
+}
 
 const AtenOperator* find_aten_operator(std::string_view target) {
   static const Table table = make_table();

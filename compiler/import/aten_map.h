@@ -6,14 +6,17 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "compiler/import/call.h"
+#include "ops/op_def.h"
 
 namespace rush {
 
 struct AtenOperator {
   std::string_view target;  ///< without "torch.ops."
   void (*translate)(Call& call);
+  const OpDef* op = nullptr;  ///< what it becomes, mainly; its QuantRule tells the quantizer what to do with it
 };
 
 std::span<const AtenOperator> convolution_operators();
@@ -22,6 +25,9 @@ std::span<const AtenOperator> shape_operators();
 std::span<const AtenOperator> elementwise_operators();
 std::span<const AtenOperator> quantizer_operators();
 std::span<const AtenOperator> symbolic_operators();
+
+/// Every operator that becomes one of ours.
+std::vector<AtenOperator> aten_operators();
 
 /// Null if the operator is not supported.
 const AtenOperator* find_aten_operator(std::string_view target);

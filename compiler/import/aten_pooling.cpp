@@ -157,17 +157,17 @@ void translate_adaptive_pool1d(Call& call) { translate_adaptive_pool(call, 1); }
 void translate_adaptive_pool2d(Call& call) { translate_adaptive_pool(call, 2); }
 
 constexpr auto kOperators = std::to_array<AtenOperator>({
-    {"aten.avg_pool1d.default", translate_avg_pool1d},
-    {"aten.avg_pool2d.default", translate_avg_pool2d},
-    {"aten.max_pool1d.default", translate_max_pool1d},
-    {"aten.max_pool2d.default", translate_max_pool2d},
-    {"aten.max_pool1d_with_indices.default", translate_max_pool1d},
-    {"aten.max_pool2d_with_indices.default", translate_max_pool2d},
-    {"aten.adaptive_avg_pool1d.default", translate_adaptive_pool1d},
-    {"aten.adaptive_avg_pool2d.default", translate_adaptive_pool2d},
-    {"aten._adaptive_avg_pool2d.default", translate_adaptive_pool2d},
-    {"aten.mean.default", translate_mean},
-    {"aten.mean.dim", translate_mean},
+    {"aten.avg_pool1d.default", translate_avg_pool1d, &avg_pool2d_op},
+    {"aten.avg_pool2d.default", translate_avg_pool2d, &avg_pool2d_op},
+    {"aten.max_pool1d.default", translate_max_pool1d, &max_pool2d_op},
+    {"aten.max_pool2d.default", translate_max_pool2d, &max_pool2d_op},
+    {"aten.max_pool1d_with_indices.default", translate_max_pool1d, &max_pool2d_op},
+    {"aten.max_pool2d_with_indices.default", translate_max_pool2d, &max_pool2d_op},
+    {"aten.adaptive_avg_pool1d.default", translate_adaptive_pool1d, &avg_pool2d_op},
+    {"aten.adaptive_avg_pool2d.default", translate_adaptive_pool2d, &avg_pool2d_op},
+    {"aten._adaptive_avg_pool2d.default", translate_adaptive_pool2d, &avg_pool2d_op},
+    {"aten.mean.default", translate_mean, &mean_op},
+    {"aten.mean.dim", translate_mean, &mean_op},
 });
 
 }  // namespace

@@ -148,14 +148,14 @@ void translate_dequantize(Call& call) { finish_dequantize(call, quant_per_tensor
 void translate_dequantize_channels(Call& call) { finish_dequantize(call, quant_per_channel); }
 
 constexpr auto kOperators = std::to_array<AtenOperator>({
-    {"quantized_decomposed.quantize_per_tensor.default", translate_quantize},
-    {"quantized_decomposed.quantize_per_tensor.tensor", translate_quantize},
-    {"quantized_decomposed.quantize_per_tensor.tensor2", translate_quantize},
-    {"quantized_decomposed.dequantize_per_tensor.default", translate_dequantize},
-    {"quantized_decomposed.dequantize_per_tensor.tensor", translate_dequantize},
-    {"quantized_decomposed.dequantize_per_tensor.tensor2", translate_dequantize},
-    {"quantized_decomposed.quantize_per_channel.default", translate_quantize_channels},
-    {"quantized_decomposed.dequantize_per_channel.default", translate_dequantize_channels},
+    {"quantized_decomposed.quantize_per_tensor.default", translate_quantize, &quantize_op},
+    {"quantized_decomposed.quantize_per_tensor.tensor", translate_quantize, &quantize_op},
+    {"quantized_decomposed.quantize_per_tensor.tensor2", translate_quantize, &quantize_op},
+    {"quantized_decomposed.dequantize_per_tensor.default", translate_dequantize, &dequantize_op},
+    {"quantized_decomposed.dequantize_per_tensor.tensor", translate_dequantize, &dequantize_op},
+    {"quantized_decomposed.dequantize_per_tensor.tensor2", translate_dequantize, &dequantize_op},
+    {"quantized_decomposed.quantize_per_channel.default", translate_quantize_channels, &quantize_op},
+    {"quantized_decomposed.dequantize_per_channel.default", translate_dequantize_channels, &dequantize_op},
 });
 
 }  // namespace

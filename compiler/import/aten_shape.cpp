@@ -164,22 +164,22 @@ void translate_concat(Call& call) {
 }
 
 constexpr auto kOperators = std::to_array<AtenOperator>({
-    {"aten.view.default", translate_view},
-    {"aten._unsafe_view.default", translate_view},
-    {"aten.reshape.default", translate_reshape},
-    {"aten.flatten.using_ints", translate_flatten},
-    {"aten.unflatten.int", translate_unflatten},
-    {"aten.unsqueeze.default", translate_unsqueeze},
-    {"aten.squeeze.default", translate_squeeze_all},
-    {"aten.squeeze.dim", translate_squeeze},
-    {"aten.squeeze.dims", translate_squeeze},
-    {"aten.permute.default", translate_permute},
-    {"aten.transpose.int", translate_transpose},
-    {"aten.t.default", translate_t},
-    {"aten.pad.default", translate_pad},
-    {"aten.constant_pad_nd.default", translate_pad},
-    {"aten.cat.default", translate_concat},
-    {"aten.concat.default", translate_concat},
+    {"aten.view.default", translate_view, &reshape_op},
+    {"aten._unsafe_view.default", translate_view, &reshape_op},
+    {"aten.reshape.default", translate_reshape, &reshape_op},
+    {"aten.flatten.using_ints", translate_flatten, &reshape_op},
+    {"aten.unflatten.int", translate_unflatten, &reshape_op},
+    {"aten.unsqueeze.default", translate_unsqueeze, &reshape_op},
+    {"aten.squeeze.default", translate_squeeze_all, &reshape_op},
+    {"aten.squeeze.dim", translate_squeeze, &reshape_op},
+    {"aten.squeeze.dims", translate_squeeze, &reshape_op},
+    {"aten.permute.default", translate_permute, &permute_op},
+    {"aten.transpose.int", translate_transpose, &permute_op},
+    {"aten.t.default", translate_t, &permute_op},
+    {"aten.pad.default", translate_pad, &pad_op},
+    {"aten.constant_pad_nd.default", translate_pad, &pad_op},
+    {"aten.cat.default", translate_concat, &concat_op},
+    {"aten.concat.default", translate_concat, &concat_op},
 });
 
 }  // namespace

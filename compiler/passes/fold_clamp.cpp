@@ -10,37 +10,37 @@
 #include <cmath>
 
 #include "compiler/passes/passes.h"
-#include "ops/add/add_op.h"
 #include "ops/clamp/clamp_op.h"
-#include "ops/conv2d/conv2d_op.h"
-#include "ops/linear/linear_op.h"
 #include "ops/max_pool2d/max_pool2d_op.h"
+#include "ops/op_def.h"
 #include "ops/permute/permute_op.h"
 #include "ops/quantization.h"
-#include "ops/rescale/rescale_op.h"
 #include "ops/reshape/reshape_op.h"
 
 namespace rush {
 namespace {
 
-/// The operator followed by the clamp: clamp(clamp(x, a, b), c, d) = clamp(x, clamp(a, c, d), clamp(b, c, d)).
-template <class T>
-std::optional<Op> narrowed_as(const Op& op, const Clamp& clamp) {
-  const T* from = op.as<T>();
-  if (!from) return std::nullopt;
-  T out = *from;
-  out.min = std::clamp(out.min, clamp.min, clamp.max);
-  out.max = std::clamp(out.max, clamp.min, clamp.max);
-  return Op(out);
-}
+/// clamp(clamp(x, a, b), c, d) = clamp(x, clamp(a, c, d), clamp(b, c, d)).
+class NarrowRange final : public FieldVisitor {
+ public:
+  explicit NarrowRange(const Clamp& clamp) : clamp_(clamp) {}
+  void operator()(std::string_view name, double& value) override {
+    if (name == "min" || name == "max") value = std::clamp(value, clamp_.min, clamp_.max);
+  }
+  void operator()(std::string_view, int64_t&) override {}
+  void operator()(std::string_view, bool&) override {}
+  void operator()(std::string_view, std::string&) override {}
+  void operator()(std::string_view, std::vector<int64_t>&) override {}
 
+ private:
+  const Clamp& clamp_;
+};
+
+/// The operator followed by the clamp, if it takes one.
 std::optional<Op> narrowed(const Op& op, const Clamp& clamp) {
-  if (!(clamp.min <= clamp.max)) return std::nullopt;
-  if (auto out = narrowed_as<Conv2d>(op, clamp)) return out;
-  if (auto out = narrowed_as<Linear>(op, clamp)) return out;
-  if (auto out = narrowed_as<Add>(op, clamp)) return out;
-  if (auto out = narrowed_as<Rescale>(op, clamp)) return out;
-  return narrowed_as<Clamp>(op, clamp);
+  if (!(clamp.min <= clamp.max) || !find_op(op.name())->takes_clamp) return std::nullopt;
+  NarrowRange narrow(clamp);
+  return op.visited(narrow);
 }
 
 bool commutes_with_clamp(const Node& node) { return node.is<Reshape>() || node.is<Permute>() || node.is<MaxPool2d>(); }

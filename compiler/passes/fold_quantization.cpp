@@ -16,16 +16,11 @@
 #include <fmt/format.h>
 
 #include "compiler/passes/passes.h"
-#include "ops/add/add_op.h"
-#include "ops/avg_pool2d/avg_pool2d_op.h"
 #include "ops/concat/concat_op.h"
-#include "ops/conv2d/conv2d_op.h"
 #include "ops/dequantize/dequantize_op.h"
-#include "ops/linear/linear_op.h"
-#include "ops/mean/mean_op.h"
+#include "ops/op_def.h"
 #include "ops/quantization.h"
 #include "ops/quantize/quantize_op.h"
-#include "ops/softmax/softmax_op.h"
 
 namespace rush {
 namespace {
@@ -36,8 +31,10 @@ TensorId codes_of(const Rewriter& rewriter, TensorId real) {
   return from && is_quantized_int8(rewriter.type(from->inputs[0])) ? from->inputs[0] : TensorId{};
 }
 
+/// A concat whose inputs have scales of their own rescales them as it copies.
 bool works_on_codes(const Node& node) {
-  return node.is<Add>() || node.is<AvgPool2d>() || node.is<Mean>() || node.is<Softmax>() || node.is<Concat>();
+  const QuantRule rule = find_op(node.op.name())->quant;
+  return rule == QuantRule::kRescaled || rule == QuantRule::kProbability || node.is<Concat>();
 }
 
 /// The one reader of the float operator is this quantize to int8.
@@ -84,7 +81,7 @@ class LayerFolder {
  private:
   static std::optional<Layer> find_layer(const Rewriter& rewriter, const Node& node) {
     const Node* op = quantized_operator(rewriter, node);
-    if (!op || !(op->is<Conv2d>() || op->is<Linear>())) return std::nullopt;
+    if (!op || find_op(op->op.name())->quant != QuantRule::kWeighted) return std::nullopt;
     const TensorId x = codes_of(rewriter, op->inputs[0]);
     const Node* weight = rewriter.producer<Dequantize>(op->inputs[1]);
     if (!x.valid() || !weight || !rewriter.is_constant(weight->inputs[0]) ||

@@ -2,8 +2,7 @@
 #include "compiler/passes/movement.h"
 
 #include "ops/clamp/clamp_op.h"
-#include "ops/concat/concat_op.h"
-#include "ops/max_pool2d/max_pool2d_op.h"
+#include "ops/op_def.h"
 #include "ops/pad/pad_op.h"
 #include "ops/permute/permute_op.h"
 #include "ops/quantization.h"
@@ -19,8 +18,8 @@ bool is_code(double real, const Quant& quant) {
 }  // namespace
 
 bool is_movement(const Node& node) {
-  return node.is<Reshape>() || node.is<Permute>() || node.is<Pad>() || node.is<Concat>() || node.is<MaxPool2d>() ||
-         node.is<Clamp>();
+  const OpDef* op = find_op(node.op.name());
+  return op != nullptr && op->quant == QuantRule::kMoved;
 }
 
 bool keeps_codes(const Node& node, const TensorType& codes) {

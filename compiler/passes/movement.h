@@ -8,7 +8,7 @@
 
 namespace rush {
 
-/// reshape, permute, pad, concat, max_pool2d (the largest is one of them) and clamp.
+/// QuantRule::kMoved: reshape, permute, pad, concat, max_pool2d (the largest is one of them), clamp.
 bool is_movement(const Node& node);
 
 /// The node works on codes of this type, quantized per tensor, and its output dequantizes to what it gives on

@@ -225,7 +225,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef add_op = {Add::kName, [] { return Op(Add{}); }, infer, evaluate_add, lower};
+const OpDef add_op = {Add::kName, [] { return Op(Add{}); }, infer, evaluate_add, lower, QuantRule::kRescaled, true};
 
 const HostKernel add_s8_host = {.contract = &add_s8_contract, .run = add_s8_scalar, .packing = {}, .stack_bytes = 448};
 const HostKernel add_f32_host = {.contract = &add_f32_contract, .run = add_f32_scalar, .packing = {}};

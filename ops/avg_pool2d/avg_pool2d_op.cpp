@@ -187,7 +187,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef avg_pool2d_op = {AvgPool2d::kName, [] { return Op(AvgPool2d{}); }, infer, evaluate, lower};
+const OpDef avg_pool2d_op = {AvgPool2d::kName,    [] { return Op(AvgPool2d{}); }, infer, evaluate, lower,
+                             QuantRule::kRescaled};
 
 const HostKernel avg_pool2d_s8_host = {
     .contract = &avg_pool2d_s8_contract, .run = avg_pool2d_s8_scalar, .packing = {}, .stack_bytes = 352};

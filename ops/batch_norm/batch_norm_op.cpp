@@ -41,6 +41,7 @@ std::vector<HostTensor> evaluate(const NodeTypes& types, const Tensors& inputs) 
 
 }  // namespace
 
-const OpDef batch_norm_op = {BatchNorm::kName, [] { return Op(BatchNorm{}); }, infer, evaluate, nullptr};
+const OpDef batch_norm_op = {BatchNorm::kName,    [] { return Op(BatchNorm{}); }, infer, evaluate, nullptr,
+                             QuantRule::kAbsorbed};
 
 }  // namespace rush

@@ -70,7 +70,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef clamp_op = {Clamp::kName, [] { return Op(Clamp{}); }, infer, evaluate, lower};
+const OpDef clamp_op = {Clamp::kName, [] { return Op(Clamp{}); }, infer, evaluate, lower, QuantRule::kMoved, true};
 
 const HostKernel clamp_s8_host = {
     .contract = &clamp_s8_contract, .run = clamp_s8_scalar, .packing = {}, .stack_bytes = 96};

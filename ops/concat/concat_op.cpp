@@ -146,6 +146,6 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef concat_op = {Concat::kName, [] { return Op(Concat{}); }, infer, evaluate, lower};
+const OpDef concat_op = {Concat::kName, [] { return Op(Concat{}); }, infer, evaluate, lower, QuantRule::kMoved};
 
 }  // namespace rush

@@ -284,7 +284,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef conv2d_op = {Conv2d::kName, [] { return Op(Conv2d{}); }, infer, evaluate_conv2d, lower};
+const OpDef conv2d_op = {Conv2d::kName, [] { return Op(Conv2d{}); }, infer, evaluate_conv2d,
+                         lower,         QuantRule::kWeighted,        true};
 
 const HostKernel conv2d_f32_host = {
     .contract = &conv2d_f32_contract, .run = conv2d_f32_scalar, .packing = {}, .stack_bytes = 320};

@@ -75,7 +75,7 @@ void view_or_copy(const NodeTypes& types, Lowering& lowering) {
   lowering.emit(copy_step({from}, {lowering.buffer(out)}, lowering.program()[from].bytes));
 }
 
-const OpDef identity_op = {Identity::kName, [] { return Op(Identity{}); }, infer, evaluate, lower};
+const OpDef identity_op = {Identity::kName, [] { return Op(Identity{}); }, infer, evaluate, lower, QuantRule::kMoved};
 
 extern const KernelContract feed_contract;
 Kernel feed_scalar;

@@ -237,7 +237,8 @@ size_t weight_count(const void* params) {
 
 }  // namespace
 
-const OpDef linear_op = {Linear::kName, [] { return Op(Linear{}); }, infer, evaluate, lower};
+const OpDef linear_op = {Linear::kName, [] { return Op(Linear{}); }, infer, evaluate,
+                         lower,         QuantRule::kWeighted,        true};
 
 const HostKernel linear_s8_host = {
     .contract = &linear_s8_contract,

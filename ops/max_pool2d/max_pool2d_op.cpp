@@ -68,7 +68,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef max_pool2d_op = {MaxPool2d::kName, [] { return Op(MaxPool2d{}); }, infer, evaluate, lower};
+const OpDef max_pool2d_op = {MaxPool2d::kName, [] { return Op(MaxPool2d{}); }, infer, evaluate, lower,
+                             QuantRule::kMoved};
 
 const HostKernel max_pool2d_s8_host = {
     .contract = &max_pool2d_s8_contract, .run = max_pool2d_s8_scalar, .packing = {}, .stack_bytes = 384};

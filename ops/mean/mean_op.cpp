@@ -154,7 +154,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef mean_op = {Mean::kName, [] { return Op(Mean{}); }, infer, evaluate, lower};
+const OpDef mean_op = {Mean::kName, [] { return Op(Mean{}); }, infer, evaluate, lower, QuantRule::kRescaled};
 
 const HostKernel mean_s8_host = {
     .contract = &mean_s8_contract, .run = mean_s8_scalar, .packing = {}, .stack_bytes = 256};

@@ -217,7 +217,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef pad_op = {Pad::kName, [] { return Op(Pad{}); }, infer, evaluate, lower};
+const OpDef pad_op = {Pad::kName, [] { return Op(Pad{}); }, infer, evaluate, lower, QuantRule::kMoved};
 
 const HostKernel pad_s8_host = {.contract = &pad_s8_contract, .run = pad_s8_scalar, .packing = {}, .stack_bytes = 128};
 const HostKernel pad_f32_host = {

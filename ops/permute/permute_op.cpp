@@ -90,7 +90,7 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef permute_op = {Permute::kName, [] { return Op(Permute{}); }, infer, evaluate, lower};
+const OpDef permute_op = {Permute::kName, [] { return Op(Permute{}); }, infer, evaluate, lower, QuantRule::kMoved};
 
 const HostKernel permute_8_host = {
     .contract = &permute_8_contract, .run = permute_8_scalar, .packing = {}, .stack_bytes = 224};

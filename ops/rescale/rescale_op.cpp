@@ -55,7 +55,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef rescale_op = {Rescale::kName, [] { return Op(Rescale{}); }, infer, evaluate, lower};
+const OpDef rescale_op = {
+    Rescale::kName, [] { return Op(Rescale{}); }, infer, evaluate, lower, QuantRule::kFloat, true};
 
 const HostKernel rescale_s8_host = {
     .contract = &rescale_s8_contract, .run = rescale_s8_scalar, .packing = {}, .stack_bytes = 112};

@@ -29,6 +29,6 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef reshape_op = {Reshape::kName, [] { return Op(Reshape{}); }, infer, evaluate, lower};
+const OpDef reshape_op = {Reshape::kName, [] { return Op(Reshape{}); }, infer, evaluate, lower, QuantRule::kMoved};
 
 }  // namespace rush

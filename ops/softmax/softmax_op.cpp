@@ -82,7 +82,8 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 
 }  // namespace
 
-const OpDef softmax_op = {Softmax::kName, [] { return Op(Softmax{}); }, infer, evaluate_softmax, lower};
+const OpDef softmax_op = {Softmax::kName, [] { return Op(Softmax{}); }, infer, evaluate_softmax,
+                          lower,          QuantRule::kProbability};
 
 const HostKernel softmax_s8_host = {.contract = &softmax_s8_contract, .run = softmax_s8_scalar, .packing = {}};
 const HostKernel softmax_f32_host = {.contract = &softmax_f32_contract, .run = softmax_f32_scalar, .packing = {}};
