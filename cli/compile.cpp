@@ -21,6 +21,8 @@ struct Options {
   std::vector<std::string> stream;
   std::string ram;
   std::vector<std::string> labels;
+  std::string input_type = "exported";
+  ByteInput bytes;
   std::string symbol = "model";
   bool json = false;
   CompileOptions compile;
@@ -57,6 +59,7 @@ void compile(Options options) {
   for (const std::string& text : options.stream) options.compile.stream.push_back(parse_stream(text));
   if (!options.ram.empty()) options.compile.most_ram = parse_bytes(options.ram);
   options.compile.labels = options.labels;
+  if (options.input_type == "uint8") options.compile.bytes = options.bytes;
   const Compilation compilation = compile_model(options.model, options.compile);
   const std::string made_from = std::filesystem::path(options.model).filename().string();
   write_model(compilation.program, compilation.image,
@@ -89,6 +92,17 @@ void add_compile_command(CLI::App& app) {
   command->add_flag("--line-input", options->compile.line_input,
                     "The caller gives the first input row by row: it never lies in RAM as a whole");
   command->add_flag("--curve", options->compile.trade_curve, "Find what more or less RAM would cost in time");
+  CLI::Option* type =
+      command->add_option("--input-type", options->input_type,
+                          "uint8: the first input is a sensor's bytes, x = (byte * scale - mean) / std");
+  type->check(CLI::IsMember({"exported", "uint8"}))->capture_default_str();
+  command->add_option("--input-scale", options->bytes.scale, "Scale of --input-type uint8 (1/255)")->needs(type);
+  command->add_option("--mean", options->bytes.mean, "Mean of --input-type uint8, for all channels or M1,M2,... (0)")
+      ->delimiter(',')
+      ->needs(type);
+  command->add_option("--std", options->bytes.std, "Standard deviation of it, for all channels or S1,S2,... (1)")
+      ->delimiter(',')
+      ->needs(type);
   command->add_option("--labels", options->labels, "Class names that the image carries")->delimiter(',');
   command->add_option("--symbol", options->symbol, "C name of the model in model.h")->capture_default_str();
   command->add_option("--dump-ir", options->compile.dump_ir,

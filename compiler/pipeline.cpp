@@ -81,6 +81,7 @@ void check_fits(const Program& program, size_t image_bytes, const Target& target
 
 Graph torch_stage(const std::filesystem::path& model, const CompileOptions& options) {
   Graph graph = import_pt2(model, {.batch = options.batch});
+  if (options.bytes) graph = take_bytes(std::move(graph), *options.bytes);
   verify(graph);
   dump(graph, options, "00-import");
   return graph;

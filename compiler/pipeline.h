@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
+#include "compiler/passes/take_bytes.h"
 #include "compiler/target/target.h"
 #include "ops/program.h"
 
@@ -34,6 +35,7 @@ struct CompileOptions {
   bool keep_input = false;           ///< inputs still have their values after a run
   bool line_input = false;           ///< the caller gives the first input row by row
   bool trade_curve = false;          ///< find what more or less RAM would cost
+  std::optional<ByteInput> bytes;    ///< the first input is a sensor's bytes
   std::vector<std::string> labels;   ///< class names that the image carries
   std::filesystem::path dump_ir;     ///< a folder: the graph after import and after every pass that changed it
   std::string stop_after;            ///< a pass's name: the quantized stage ends there

@@ -228,6 +228,16 @@ class Sources : public testing::Test {
     return std::system(command.c_str()) == 0;
   }
 
+  /// Exit code of the program; -1 where it does not compile.
+  int run(const std::string& compiler, const std::string& file) const {
+    const std::string program = (directory_ / "program").string();
+    const std::string command = compiler + " -Wall -Wextra -Werror -pedantic-errors -I" + directory_.string() +
+                                " -I" RUSH_SOURCE_DIR "/runtime/include -o " + program + " " +
+                                (directory_ / file).string();
+    if (std::system(command.c_str()) != 0) return -1;
+    return WEXITSTATUS(std::system(program.c_str()));
+  }
+
   const std::filesystem::path directory_ =
       std::filesystem::temp_directory_path() / ("rush_sources_" + std::to_string(::getpid()));
 };
@@ -251,6 +261,29 @@ TEST_F(Sources, CompileAsCAndAsCpp) {
         "}\n");
   EXPECT_TRUE(compiles("cc -std=c99", "user.c"));
   EXPECT_TRUE(compiles("c++ -std=gnu++14 -fno-exceptions -fno-rtti", "model.cpp"));
+}
+
+// Scores with ties, against a stable sort by hand; then more places than labels, and none.
+TEST_F(Sources, TheHeaderNamesTheBestClasses) {
+  Program program = clamp_program(Isa::kScalar);
+  program.labels.resize(program[program.entries[0].outputs[0].buffer].bytes, "more");
+  write("model.h", emit_header(emit_image(program)));
+  write("top.c",
+        "#include \"model.h\"\n"
+        "int main(void) {\n"
+        "  int8_t scores[MODEL_LABEL_COUNT];\n"
+        "  uint16_t top[MODEL_LABEL_COUNT + 2] = {0};\n"
+        "  int i;\n"
+        "  for (i = 0; i < MODEL_LABEL_COUNT; ++i) scores[i] = -128;\n"
+        "  scores[1] = 7, scores[3] = 9, scores[4] = 7;\n"
+        "  if (model_top(scores, top, 3) != 3 || top[0] != 3 || top[1] != 1 || top[2] != 4) return 1;\n"
+        "  if (model_top(scores, top, 1) != 1 || top[0] != 3 || top[1] != 1) return 2;\n"
+        "  if (model_top(scores, top, 0) != 0 || top[0] != 3) return 3;\n"
+        "  if (model_top(scores, top, MODEL_LABEL_COUNT + 2) != MODEL_LABEL_COUNT || top[3] != 0) return 4;\n"
+        "  return top[4] == 2 && top[MODEL_LABEL_COUNT - 1] == MODEL_LABEL_COUNT - 1 ? 0 : 5;\n"
+        "}\n");
+  EXPECT_EQ(run("cc -std=c99", "top.c"), 0);
+  EXPECT_EQ(run("c++ -x c++ -std=gnu++14", "top.c"), 0);
 }
 
 TEST_F(Sources, ArenasMayBeLargerButNotSmaller) {

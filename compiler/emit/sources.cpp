@@ -185,6 +185,7 @@ class SourceWriter {
     line("#define {}_RANK {}\n#define {}_SHAPE {{{}}}", macro, io.rank, macro,
          fmt::join(io.dims, io.dims + io.rank, ", "));
     if ((io.flags & RUSH_IO_LINE_FED) != 0) rows(macro, io);
+    if (takes_bytes(io)) bytes_function(macro);
     if (io.scale == 0) return;
     line("#define {}_SCALE {}\n#define {}_INVERSE_SCALE {}", macro, float_literal(io.scale), macro,
          float_literal(io.inverse_scale));
@@ -201,10 +202,54 @@ class SourceWriter {
     }
   }
 
+  static bool takes_bytes(const rush_io& io) { return io.exported_dtype == RUSH_UINT8 && io.dtype == RUSH_INT8; }
+
+  /// "MODEL_INPUT0" -> model_input0_bytes().
+  void bytes_function(const std::string& macro) {
+    const std::string part = macro.substr(prefix_.size());
+    std::string name = part;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    line(R"(/** Between bytes, 0..255, and codes in memory; `to` may be `from`. */
+static inline void {0}_{1}_bytes(void* to, const void* from) {{
+  const uint8_t* in = (const uint8_t*)from;
+  uint8_t* out = (uint8_t*)to;
+  uint32_t i;
+  for (i = 0; i < {2}_BYTES; ++i) out[i] = (uint8_t)(in[i] ^ 0x80u);
+}})",
+         options_.symbol, name, macro);
+  }
+
+  /// The output has an int8 score for each label.
+  bool has_scores() const {
+    const ImageEntry& entry = image_.entries()[0];
+    if (entry.output_count != 1) return false;
+    const rush_io& scores = image_.io()[entry.first_output];
+    return scores.dtype == RUSH_INT8 && scores.bytes == image_.labels().size();
+  }
+
   void labels() {
     if (image_.labels().empty()) return;
     line("\n#define {}LABEL_COUNT {}", prefix_, image_.labels().size());
     line("extern const char* const {}_labels[{}LABEL_COUNT];", options_.symbol, prefix_);
+    if (has_scores()) top_function();
+  }
+
+  void top_function() {
+    line(R"(
+/** Writes the numbers of the `count` labels with the largest scores, the best first, equal ones in the labels' order.
+ *  Returns how many there are: `count`, or all labels. The best label is {0}_labels[top[0]]. */
+static inline uint32_t {0}_top(const int8_t* scores, uint16_t* top, uint32_t count) {{
+  uint32_t found = 0, at;
+  uint16_t i;
+  for (i = 0; i < {1}LABEL_COUNT; ++i) {{
+    at = found < count ? found++ : count;
+    for (; at > 0 && scores[top[at - 1]] < scores[i]; --at)
+      if (at < count) top[at] = top[at - 1];
+    if (at < count) top[at] = i;
+  }}
+  return found;
+}})",
+         options_.symbol, prefix_);
   }
 
   void label_array() {

@@ -33,6 +33,10 @@ def refused(*arguments: object) -> str:
     return result.stderr
 
 
+def report_of(made: Path) -> dict:
+    return json.loads((made / "report.json").read_text())
+
+
 class CommandLine(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -379,6 +383,64 @@ class CommandLine(unittest.TestCase):
         self.assertIn("rush_run", symbols.stdout)
         for name in ("rush_profile_run", "rush_profile_write", "rush_next_step", "rush_step_count"):
             self.assertNotIn(name, symbols.stdout)
+
+    def bytes_as_input(self, mean: float, scale: float) -> tuple[Path, np.ndarray, np.ndarray]:
+        """The model for a sensor's bytes, random bytes, and the real numbers that they stand for."""
+        made = self.folder / "bytes"
+        options = ("--input-type", "uint8", "--input-scale", repr(scale), "--mean", repr(mean))
+        call("compile", MODEL, "--target", "cortex-m55", "-o", made, *options, "--labels", ",".join(clips.LABELS))
+        x = np.random.default_rng(3).integers(0, 256, (4, 1, 49, 10), np.uint8)
+        return made, x, (x * scale - mean).astype(np.float32)
+
+    def scores_of(self, model: Path, x: np.ndarray, *options: object) -> np.ndarray:
+        np.save(self.folder / "in.npy", x)
+        call("run", model, "--input", self.folder / "in.npy", "--output", self.folder / "out.npy", *options)
+        return np.load(self.folder / "out.npy")
+
+    def test_bytes_that_are_the_codes_go_in_as_they_are(self):
+        port = call_json("show", self.made)["entries"][0]["inputs"][0]
+        made, x, real = self.bytes_as_input((port["zero_point"] + 128) * port["scale"], port["scale"])
+        call("compile", MODEL, "--target", "cortex-m55", "-o", self.folder / "m55")
+        kernels = [[row["kernel"] for row in report_of(folder)["layers"]] for folder in (made, self.folder / "m55")]
+        self.assertEqual(*kernels)
+        wanted = self.scores_of(MODEL, real)
+        np.testing.assert_array_equal(self.scores_of(made, x), wanted)
+        np.testing.assert_array_equal(self.scores_of(made, x, "--on", "mps3-an547"), wanted)
+
+    def test_other_bytes_are_normalized_on_codes(self):
+        made, x, real = self.bytes_as_input(2.0, 1 / 64)
+        self.assertFalse([row["kernel"] for row in report_of(made)["layers"] if "f32" in row["kernel"]])
+        host = self.scores_of(made, x)
+        np.testing.assert_allclose(host, self.scores_of(MODEL, real), atol=0.05)
+        np.testing.assert_array_equal(self.scores_of(made, x, "--on", "mps3-an547"), host)
+
+    def test_the_header_puts_bytes_in_and_names_the_best(self):
+        made, *_ = self.bytes_as_input(2.0, 1 / 64)
+        (self.folder / "user.c").write_text(
+            '#include "model.h"\nint hear(signed char *input, const unsigned char *camera, const signed char *scores);\n'
+            "int hear(signed char *input, const unsigned char *camera, const signed char *scores) {\n"
+            "  uint16_t top[3];\n  model_input0_bytes(input, camera);\n"
+            "  return model_top(scores, top, 3) == 3 ? model_labels[top[0]][0] : 0;\n}\n"
+        )
+        flags = [
+            "-std=c99",
+            "-pedantic-errors",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-mcpu=cortex-m4",
+            "-mthumb",
+            "-fsyntax-only",
+        ]
+        subprocess.run(
+            ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", made, self.folder / "user.c"],
+            check=True,
+        )
+
+    def test_what_does_not_fit_bytes_is_refused(self):
+        out = ("-o", self.folder / "nothing")
+        self.assertIn("2 means and 1", refused("compile", MODEL, *out, "--input-type", "uint8", "--mean", "1,2"))
+        self.assertIn("--input-type", refused("compile", MODEL, *out, "--mean", "1"))
 
     def test_targets(self):
         targets = json.loads(call("targets", "--json"))
