@@ -20,4 +20,7 @@ void add_show_command(CLI::App& app);
 void add_view_command(CLI::App& app);
 void add_targets_command(CLI::App& app);
 
+/// quantize and evaluate, which the Python package does.
+void add_python_commands(CLI::App& app);
+
 }  // namespace rush

@@ -33,5 +33,6 @@ int main(int argc, char** argv) {
   rush::add_show_command(app);
   rush::add_view_command(app);
   rush::add_targets_command(app);
+  rush::add_python_commands(app);
   return rush::exit_code_of([&] { return run(app, argc, argv); });
 }

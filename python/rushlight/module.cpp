@@ -9,8 +9,10 @@
 #include <cstring>
 
 #include "compiler/compare/compare.h"
+#include "compiler/emit/image_reader.h"
 #include "compiler/emit/write_model.h"
 #include "compiler/explorer/explorer.h"
+#include "compiler/import/aten_map.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
 #include "compiler/run/run.h"
@@ -41,9 +43,14 @@ py::array to_numpy(const HostTensor& tensor) {
   return array;
 }
 
+std::vector<HostTensor> from_numpy(const std::vector<py::array>& given) {
+  std::vector<HostTensor> tensors;
+  for (const py::array& array : given) tensors.push_back(from_numpy(array));
+  return tensors;
+}
+
 std::vector<py::array> run(const Runner& runner, const std::vector<py::array>& inputs, bool raw) {
-  std::vector<HostTensor> stacked;
-  for (const py::array& input : inputs) stacked.push_back(from_numpy(input));
+  const std::vector<HostTensor> stacked = from_numpy(inputs);
   std::vector<HostTensor> outputs;
   {
     const py::gil_scoped_release release;
@@ -64,14 +71,40 @@ std::vector<py::array> run_stage(const Compilation& made, const std::string& sta
 
 /// The JSON of `rushlight compare`.
 std::string compare(const Compilation& made, const std::vector<py::array>& inputs, const py::dict& options) {
-  CompareRequest request{.made = made, .inputs = {}};
-  for (const py::array& input : inputs) request.inputs.push_back(from_numpy(input));
-  for (const auto& output : options["expected"]) request.expected.push_back(from_numpy(output.cast<py::array>()));
+  CompareRequest request{.made = made,
+                         .inputs = from_numpy(inputs),
+                         .expected = from_numpy(options["expected"].cast<std::vector<py::array>>())};
   if (!options["float_model"].is_none())
     request.float_model = torch_stage(options["float_model"].cast<std::filesystem::path>(), {});
   if (!options["board"].is_none()) request.on_board = CompareBoard{options["board"].cast<std::string>()};
   const py::gil_scoped_release release;
   return comparison_json(compare_stages(request));
+}
+
+std::string_view rule_name(QuantRule rule) {
+  switch (rule) {
+    case QuantRule::kFloat:
+      return "float";
+    case QuantRule::kWeighted:
+      return "weighted";
+    case QuantRule::kRescaled:
+      return "rescaled";
+    case QuantRule::kMoved:
+      return "moved";
+    case QuantRule::kProbability:
+      return "probability";
+    case QuantRule::kAbsorbed:
+      return "absorbed";
+  }
+  throw InternalError("a rule without a name");
+}
+
+/// (ATen operator, what it becomes, rule, takes a clamp) of all that the importer takes.
+std::vector<std::tuple<std::string_view, std::string_view, std::string_view, bool>> operators() {
+  std::vector<std::tuple<std::string_view, std::string_view, std::string_view, bool>> rows;
+  for (const AtenOperator& row : aten_operators())
+    rows.emplace_back(row.target, row.op->name, rule_name(row.op->quant), row.op->takes_clamp);
+  return rows;
 }
 
 /// rushlight.Error(message, diagnostics): one dict with what, op, layer, source, details, fix for each fault.
@@ -110,13 +143,29 @@ PYBIND11_MODULE(_rushlight, module) {
            [](const Compilation& made, const std::filesystem::path& directory, const std::string& made_from) {
              write_model(made.program, made.image, {.directory = directory, .made_from = made_from});
            })
-      .def("compare", compare)
-      .def("run", run_stage, py::arg("stage"), py::arg("inputs"), py::arg("raw"));
+      .def("run", run_stage, py::arg("stage"), py::arg("inputs"), py::arg("raw"))
+      .def("compare", compare);
 
-  module.def("compile", [](const std::filesystem::path& model, const std::string& target, int64_t batch) {
-    const py::gil_scoped_release release;
-    return std::make_shared<Compilation>(compile_model(model, {.target = target, .batch = batch}));
-  });
+  py::class_<ByteInput>(module, "ByteInput")
+      .def(py::init<double, std::vector<double>, std::vector<double>>(), py::arg("scale"), py::arg("mean"),
+           py::arg("std"));
+
+  module.def(
+      "compile",
+      [](const std::filesystem::path& model, const std::string& target, const std::string& opt, int64_t batch,
+         std::optional<uint64_t> ram, std::optional<ByteInput> bytes, const std::vector<std::string>& labels) {
+        const std::optional<Opt> chosen = parse_opt(opt);
+        if (!chosen) throw UserError("there is no opt \"" + opt + "\"", "choose balanced, speed or size");
+        const py::gil_scoped_release release;
+        return std::make_shared<Compilation>(compile_model(model, {.target = target,
+                                                                   .opt = *chosen,
+                                                                   .batch = batch,
+                                                                   .most_ram = ram,
+                                                                   .bytes = std::move(bytes),
+                                                                   .labels = labels}));
+      },
+      py::arg("model"), py::arg("target"), py::arg("opt"), py::arg("batch"), py::arg("ram"), py::arg("bytes"),
+      py::arg("labels"));
   module.def("run_image", [](const py::bytes& image, const std::vector<py::array>& inputs, bool raw) {
     const std::string_view bytes = image;
     return run(program_runner({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}), inputs, raw);
@@ -125,5 +174,11 @@ PYBIND11_MODULE(_rushlight, module) {
     const std::string_view bytes = image;
     return explore_image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, name, {});
   });
+  module.def("labels", [](const py::bytes& image) {
+    const std::string_view bytes = image;
+    const ImageReader reader({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "the image");
+    return reader.labels();
+  });
+  module.def("operators", operators);
   module.def("targets", target_names);
 }

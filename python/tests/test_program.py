@@ -49,6 +49,28 @@ def test_codes_go_in_and_come_out(features, scores):
     assert np.array_equal((raw.astype(np.float32) + 128) / 256, scores)
 
 
+def test_bytes_as_input(features):
+    port = rushlight.compile(MODEL).report["entries"][0]["inputs"][0]
+    scale, mean = port["scale"], (port["zero_point"] + 128) * port["scale"]
+    program = rushlight.compile(MODEL, input_bytes=rushlight.ByteInput(scale, mean), labels=["a", "b"])
+    x = np.random.default_rng(1).integers(0, 256, (5, 1, 1, 49, 10), np.uint8)
+    real = (x * scale - mean).astype(np.float32)
+    assert np.array_equal(program(x), rushlight.compile(MODEL)(real))
+    with pytest.raises(rushlight.Error, match="2 means and 1 standard deviations"):
+        rushlight.compile(MODEL, input_bytes=rushlight.ByteInput(mean=[0, 1]))
+
+
+def test_memory_and_effort_are_the_compilers(features, scores):
+    small = rushlight.compile(MODEL, opt="size", ram="14K")
+    arena = small.report["arena_bytes"]
+    assert arena < 14 * 1024 < rushlight.compile(MODEL).report["arena_bytes"]
+    assert np.array_equal(small(features), scores)
+    with pytest.raises(rushlight.Error, match="there is no opt"):
+        rushlight.compile(MODEL, opt="fast")
+    with pytest.raises(rushlight.Error, match="no number of bytes"):
+        rushlight.compile(MODEL, ram="much")
+
+
 def test_one_sample_without_its_batch_axis(features, scores):
     program = rushlight.compile(MODEL)
     assert np.array_equal(program(features[:3]), scores[:3])

@@ -52,6 +52,7 @@ sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/de
 make_venv() {
   [ -x $VENV/bin/python ] || { step "Making $VENV"; "$(find_python)" -m venv $VENV; }
   pip_install 'numpy>=1.26' pybind11
+  pip_install joblib tqdm
 }
 
 # pip_install REQUIREMENT...: quiet, and nothing at all where everything is there already.
