@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The front end against its definition written out term by term, and the committed expectations against PyTorch."""
 
+import json
 import sys
 import zipfile
 from pathlib import Path
@@ -84,6 +85,33 @@ def test_the_saved_program_gives_the_committed_scores():
         # One step of 1/256: sums in float32 may round differently on another machine.
         np.testing.assert_allclose(scores, c["pytorch_scores"], atol=1 / 256)
         assert clips.LABELS[int(np.argmax(c["pytorch_scores"]))] == c["pytorch_word"]
+
+
+def test_fine_tuning_gives_an_integer_program_that_still_hears():
+    """Ten steps on the committed clips; the whole of it is in quantization.json."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torchao.quantization.pt2e.quantize_pt2e")
+    import finetune
+    import rushlight
+
+    torch.manual_seed(0)
+    features, said, _ = clips.load()
+    labels = np.array([clips.LABELS.index(word) for word in said])
+    exported = finetune.finetuned(finetune.restored(), {"features": features, "labels": labels}, steps=10)
+    program = rushlight.compile(exported)
+    assert not [layer["kernel"] for layer in program.report["layers"] if "f32" in layer["kernel"]]
+    before = np.mean([c["pytorch_word"] == c["label"] for c in clips.expected()["clips"]])
+    assert rushlight.evaluate(program, features, labels).accuracy >= before - 0.1
+    module = exported.module()
+    wanted = np.stack([module(torch.from_numpy(x[None])).detach().numpy() for x in features])
+    np.testing.assert_allclose(program(features), wanted, atol=4 / 256)
+
+
+def test_the_committed_figures_hold_together():
+    figures = json.loads((HERE / "quantization.json").read_text())
+    assert set(figures["ptq"]["layer_db"]) == set(figures["qat"]["layer_db"]) and len(figures["qat"]["layer_db"]) == 10
+    assert min(figures[name]["accuracy"] for name in ("float", "ptq", "qat")) > 0.9
+    assert "there is no kernel for int4" in figures["int4"] and "fix:" in figures["int4"]
 
 
 @pytest.mark.parametrize("name", ["kws_f32", "kws_int8"])
