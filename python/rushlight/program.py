@@ -103,7 +103,7 @@ class Program:
         return [x.reshape(-1, *port["shape"])[0] for x, port in zip(inputs, ports, strict=True)]
 
     def save(self, directory: str | os.PathLike) -> None:
-        """Writes model.rush, model.h, model.cpp and report.json into a folder, created if absent."""
+        """Writes model.rush, model.h, model.cpp, report.json and report.html into a folder, created if absent."""
         self._compilation.save(Path(directory), self._made_from)
 
 

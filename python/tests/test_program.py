@@ -80,7 +80,7 @@ def test_save_writes_what_the_command_line_reads(tmp_path, features, scores):
     program = rushlight.compile(MODEL)
     program.save(tmp_path / "out")
     names = {p.name for p in (tmp_path / "out").iterdir()}
-    assert names == {"model.rush", "model.h", "model.cpp", "report.json"}
+    assert names == {"model.rush", "model.h", "model.cpp", "report.json", "report.html"}
     assert (tmp_path / "out" / "model.rush").read_bytes() == program.image
     np.save(tmp_path / "x.npy", features)
     tool = Path(sys.executable).parent / "rushlight"
