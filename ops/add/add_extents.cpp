@@ -4,23 +4,18 @@
 namespace rush {
 namespace {
 
-/// Whether a row of blocks, `step` bytes apart, fits. The first comparison also bounds the product.
-bool row_fits(const Rows& rows, const AddWalk& w, uint32_t step, uint32_t block_bytes) {
-  if (!rows_hold(rows, w.rows) || block_bytes > rows.row_bytes) return false;
-  return saturating_multiply(w.blocks - 1, step) <= rows.row_bytes - block_bytes;
+/// A row of blocks, `step` bytes apart.
+uint32_t row_bytes(const AddWalk& w, uint32_t step, uint32_t block_bytes) {
+  return saturating_add(saturating_multiply(w.blocks - 1, step), block_bytes);
 }
 
 bool extents_of(const AddWalk& w, uint32_t element_bytes, Extents* extents) {
   if (w.blocks == 0 || w.block_elements == 0 || w.block_elements > 0x0fffffffu || w.b_step > 1) return false;
   const uint32_t block = w.block_elements * element_bytes;
-  if (!row_fits(w.a, w, w.a_block_bytes, block)) return false;
-  if (!row_fits(w.b, w, w.b_block_bytes, w.b_step ? block : element_bytes)) return false;
-  if (!row_fits(w.out, w, block, block)) return false;
-  extents->bytes[0] = rows_bytes(w.a);
-  extents->bytes[1] = rows_bytes(w.b);
-  extents->bytes[2] = rows_bytes(w.out);
   extents->rows = w.rows;
-  return true;
+  return map_holds(w.a, w.rows, row_bytes(w, w.a_block_bytes, block), &extents->bytes[0]) &&
+         map_holds(w.b, w.rows, row_bytes(w, w.b_block_bytes, w.b_step ? block : element_bytes), &extents->bytes[1]) &&
+         map_holds(w.out, w.rows, row_bytes(w, block, block), &extents->bytes[2]);
 }
 
 bool add_s8_extents(const void* params, Extents* extents) {

@@ -11,12 +11,12 @@ bool span_holds(const PoolAxis& axis, const CountedSpan& span) {
 }
 
 struct ElementBytes {
-  int32_t shift;  ///< of the maps: 1 << shift
+  uint32_t map;
   uint32_t table;
 };
 
 bool extents_of(const PoolMap& map, const PoolCounts& counts, ElementBytes bytes, Extents* extents) {
-  if (!pool_extents(map, bytes.shift, &extents->bytes[0], &extents->bytes[2])) return false;
+  if (!pool_extents(map, bytes.map, &extents->bytes[0], &extents->bytes[2])) return false;
   if (!span_holds(map.rows, counts.rows) || !span_holds(map.columns, counts.columns)) return false;
   const uint32_t classes = count_classes(map, counts);
   extents->bytes[1] = classes * bytes.table;
@@ -26,13 +26,13 @@ bool extents_of(const PoolMap& map, const PoolCounts& counts, ElementBytes bytes
 
 bool avg_pool2d_s8_extents(const void* params, Extents* extents) {
   const AvgPool2dParams& p = *static_cast<const AvgPool2dParams*>(params);
-  return extents_of(p.map, p.counts, {0, sizeof(AverageScale)}, extents);
+  return extents_of(p.map, p.counts, {1, sizeof(AverageScale)}, extents);
 }
 
 bool avg_pool2d_f32_extents(const void* params, Extents* extents) {
   const AvgPool2dF32Params& p = *static_cast<const AvgPool2dF32Params*>(params);
   if (((p.map.in.row_bytes | p.map.out.row_bytes) & 3u) != 0) return false;
-  return extents_of(p.map, p.counts, {2, sizeof(float)}, extents);
+  return extents_of(p.map, p.counts, {4, sizeof(float)}, extents);
 }
 
 }  // namespace

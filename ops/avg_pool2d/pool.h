@@ -93,21 +93,12 @@ inline bool axis_holds(const PoolAxis& a) {
   return static_cast<uint32_t>(a.out - 1) * a.stride < static_cast<uint32_t>(a.in) + a.pad;
 }
 
-/// Bytes of a map of rows of row_elements, 1 << element_shift bytes each; 0 if `rows` does not hold them.
-[[gnu::noinline]] inline uint32_t map_bytes(const Rows& rows, uint32_t map_rows, uint32_t row_elements,
-                                            int32_t element_shift) {
-  if (!rows_hold(rows, map_rows) || row_elements > rows.row_bytes >> element_shift) return 0;
-  return rows_bytes(rows);
-}
-
-/// Also for extents(): sets the bytes of in and out, unless one of them does not hold. axis_holds() keeps the elements
-/// of a row below 2^32.
-inline bool pool_extents(const PoolMap& map, int32_t element_shift, uint32_t* in, uint32_t* out) {
+/// Also for extents(): sets the bytes of in and out, unless one of them does not hold.
+inline bool pool_extents(const PoolMap& map, uint32_t element_bytes, uint32_t* in, uint32_t* out) {
   if (!axis_holds(map.rows) || !axis_holds(map.columns)) return false;
-  const uint32_t channels = map.channels;
-  *in = map_bytes(map.in, map.rows.in, map.columns.in * channels, element_shift);
-  *out = map_bytes(map.out, map.rows.out, map.columns.out * channels, element_shift);
-  return *in != 0 && *out != 0;
+  const uint32_t pixel = map.channels * element_bytes;
+  return map_holds(map.in, map.rows.in, saturating_multiply(map.columns.in, pixel), in) &&
+         map_holds(map.out, map.rows.out, saturating_multiply(map.columns.out, pixel), out);
 }
 
 }  // namespace rush

@@ -81,7 +81,7 @@ std::optional<PoolMap> pool_map(const PoolGeometry& geometry, uint32_t element_b
                        .channels = static_cast<uint16_t>(geometry.channels),
                        .reserved = 0};
   uint32_t in = 0, out = 0;
-  return pool_extents(map, element_bytes == 1 ? 0 : 2, &in, &out) ? std::optional(map) : std::nullopt;
+  return pool_extents(map, element_bytes, &in, &out) ? std::optional(map) : std::nullopt;
 }
 
 void emit_pool_steps(const NodeTypes& types, Lowering& lowering, const PoolGeometry& g, ProgramStep step) {

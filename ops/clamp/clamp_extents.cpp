@@ -14,12 +14,9 @@ struct Maps {
 
 // Out of line, so that both families share it.
 __attribute__((noinline)) bool extents_of(const Maps& maps, Extents* extents) {
-  if (!rows_hold(maps.in, maps.rows) || !rows_hold(maps.out, maps.rows)) return false;
-  if (maps.in.row_bytes < maps.row_bytes || maps.out.row_bytes < maps.row_bytes) return false;
-  extents->bytes[0] = rows_bytes(maps.in);
-  extents->bytes[1] = rows_bytes(maps.out);
   extents->rows = maps.rows;
-  return true;
+  return map_holds(maps.in, maps.rows, maps.row_bytes, &extents->bytes[0]) &&
+         map_holds(maps.out, maps.rows, maps.row_bytes, &extents->bytes[1]);
 }
 
 bool clamp_s8_extents(const void* params, Extents* extents) {

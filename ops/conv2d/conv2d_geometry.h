@@ -50,15 +50,15 @@ struct MapShape {
 
 /// For extents(): bytes from a map's first channel to its last, or more than any region has if `rows` cannot hold it.
 inline __attribute__((noinline)) uint32_t map_bytes(const Rows& rows, const MapShape& shape) {
-  if (!rows_hold(rows, shape.height) || rows.row_bytes < shape.width * shape.pixel_bytes) return 0xffffffffu;
-  if (shape.pixel_bytes < shape.channel_bytes) return 0xffffffffu;
-  const uint32_t bytes = rows_bytes(rows);
+  uint32_t bytes;
+  const bool holds = map_holds(rows, shape.height, shape.width * shape.pixel_bytes, &bytes);
+  if (!holds || shape.pixel_bytes < shape.channel_bytes) return 0xffffffffu;
   // Saturated, or no bytes at all: a map without rows or columns is none.
-  return bytes == 0xffffffffu || bytes == 0 ? 0xffffffffu : bytes - (shape.pixel_bytes - shape.channel_bytes);
+  return bytes + 1 <= 1 ? 0xffffffffu : bytes - (shape.pixel_bytes - shape.channel_bytes);
 }
 
 /// For extents(): whether the rows and columns that windows read can be computed without overflow.
-inline bool windows_hold(const ConvGeometry& g) {
+inline __attribute__((noinline)) bool windows_hold(const ConvGeometry& g) {
   const uint32_t reach = static_cast<uint32_t>(g.out_height) * g.stride_height |
                          static_cast<uint32_t>(g.out_width) * g.stride_width |
                          static_cast<uint32_t>(g.kernel_height) * g.dilation_height |

@@ -6,12 +6,9 @@ namespace {
 
 bool dequantize_s8_f32_extents(const void* params, Extents* extents) {
   const DequantizeParams& p = *static_cast<const DequantizeParams*>(params);
-  if (!rows_hold(p.in, p.rows) || !rows_hold(p.out, p.rows) || (p.out.row_bytes & 3u) != 0) return false;
-  if (p.row_elements > p.in.row_bytes || p.row_elements > p.out.row_bytes / 4) return false;
-  extents->bytes[0] = rows_bytes(p.in);
-  extents->bytes[1] = rows_bytes(p.out);
   extents->rows = p.rows;
-  return true;
+  return (p.out.row_bytes & 3u) == 0 && map_holds(p.in, p.rows, p.row_elements, &extents->bytes[0]) &&
+         map_holds(p.out, p.rows, saturating_multiply(p.row_elements, 4), &extents->bytes[1]);
 }
 
 }  // namespace

@@ -4,22 +4,15 @@
 namespace rush {
 namespace {
 
-/// Bytes of a map of `positions` times `features` bytes a row, or more than any region has if `rows` cannot hold it.
-__attribute__((noinline)) uint32_t map_bytes(const Rows& rows, uint32_t height, uint32_t positions, uint32_t features) {
-  if (!rows_hold(rows, height) || rows.row_bytes < saturating_multiply(positions, features)) return 0xffffffffu;
-  return rows_bytes(rows);
-}
-
 /// Maps and weights, of elements of 1 << `shift` bytes; both params structs begin alike.
 template <class Params>
 bool extents_of(const Params& p, uint32_t shift, Extents* extents) {
   // Below 2^28, counts of bytes do not overflow; without features there would be loops that no memory bounds.
   if (p.in_features == 0 || p.out_features == 0 || ((p.in_features | p.out_features) >> 28) != 0) return false;
-  extents->bytes[0] = map_bytes(p.in, p.rows, p.positions, p.in_features << shift);
-  extents->bytes[1] = map_bytes(p.out, p.rows, p.positions, p.out_features << shift);
   extents->bytes[2] = saturating_multiply(p.in_features << shift, p.out_features);
   extents->rows = p.rows;
-  return true;
+  return map_holds(p.in, p.rows, saturating_multiply(p.positions, p.in_features << shift), &extents->bytes[0]) &&
+         map_holds(p.out, p.rows, saturating_multiply(p.positions, p.out_features << shift), &extents->bytes[1]);
 }
 
 }  // namespace

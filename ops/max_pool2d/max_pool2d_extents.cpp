@@ -4,18 +4,18 @@
 namespace rush {
 namespace {
 
-bool extents_of(const PoolMap& map, int32_t element_shift, Extents* extents) {
+bool extents_of(const PoolMap& map, uint32_t element_bytes, Extents* extents) {
   extents->rows = map.rows.out;
-  return pool_extents(map, element_shift, &extents->bytes[0], &extents->bytes[1]);
+  return pool_extents(map, element_bytes, &extents->bytes[0], &extents->bytes[1]);
 }
 
 bool max_pool2d_s8_extents(const void* params, Extents* extents) {
-  return extents_of(static_cast<const MaxPool2dParams*>(params)->map, 0, extents);
+  return extents_of(static_cast<const MaxPool2dParams*>(params)->map, 1, extents);
 }
 
 bool max_pool2d_f32_extents(const void* params, Extents* extents) {
   const PoolMap& map = static_cast<const MaxPool2dParams*>(params)->map;
-  return ((map.in.row_bytes | map.out.row_bytes) & 3u) == 0 && extents_of(map, 2, extents);
+  return ((map.in.row_bytes | map.out.row_bytes) & 3u) == 0 && extents_of(map, 4, extents);
 }
 
 }  // namespace

@@ -6,13 +6,10 @@ namespace {
 
 bool rescale_s8_extents(const void* params, Extents* extents) {
   const RescaleParams& p = *static_cast<const RescaleParams*>(params);
-  if (!rows_hold(p.in, p.rows) || !rows_hold(p.out, p.rows)) return false;
-  if (p.in.row_bytes < p.row_elements || p.out.row_bytes < p.row_elements) return false;
-  extents->bytes[0] = rows_bytes(p.in);
   extents->bytes[1] = 256;
-  extents->bytes[2] = rows_bytes(p.out);
   extents->rows = p.rows;
-  return true;
+  return map_holds(p.in, p.rows, p.row_elements, &extents->bytes[0]) &&
+         map_holds(p.out, p.rows, p.row_elements, &extents->bytes[2]);
 }
 
 }  // namespace

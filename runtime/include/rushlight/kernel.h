@@ -94,6 +94,14 @@ inline bool rows_hold(const Rows& rows, uint32_t map_rows) {
 /// Bytes of the map or ring behind `rows`.
 inline uint32_t rows_bytes(const Rows& rows) { return saturating_multiply(rows.ring_rows, rows.row_bytes); }
 
+/// For extents(): sets the bytes of a map of `map_rows` rows that use `used` bytes each, unless `rows` does not hold
+/// them. Not inlined: one copy serves all families.
+inline __attribute__((noinline)) bool map_holds(const Rows& rows, uint32_t map_rows, uint32_t used, uint32_t* bytes) {
+  if (!rows_hold(rows, map_rows) || used > rows.row_bytes) return false;
+  *bytes = rows_bytes(rows);
+  return true;
+}
+
 }  // namespace rush
 
 /// The kernels of one firmware, in the order of the image's kernel section. `id` is the CRC-32 of the list of
