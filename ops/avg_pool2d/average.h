@@ -20,31 +20,30 @@ struct AverageScale {
   uint16_t reserved;
 };
 
-/// a + b modulo 2^32: a damaged image may hold any numbers.
-inline int32_t sum_of(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
-
 inline int32_t mean_of(int32_t sum, const AverageScale& s) {
   const uint32_t biased = static_cast<uint32_t>(sum) + static_cast<uint32_t>(s.bias);
   const int32_t high = multiply_high(static_cast<int32_t>(biased << (s.left & 31)), s.multiplier);
-  return sum_of(high, s.round) >> (s.shift & 31);
+  return wrapping_add(high, s.round) >> (s.shift & 31);
 }
 
-/// The sum over a window in one channel. row_at(r) is where the r-th row of taps begins. Windows are small: unrolled
-/// loops would cost stack and flash for nothing.
+/// The sum over a row of taps, `step` bytes apart. Not inlined: small cores have just the registers for it. Windows are
+/// small: unrolled loops would cost stack and flash for nothing.
+[[gnu::noinline]] inline int32_t sum_row(const int8_t* tap, int32_t count, int32_t step) {
+  int32_t sum = 0;
+#pragma GCC unroll 1
+  for (; count > 0; --count) {
+    sum += *tap;
+    tap += step;
+  }
+  return sum;
+}
+
+/// The sum over a window in one channel. row_at(r) is where the r-th row of taps begins.
 template <class RowAt>
 inline int32_t sum_taps(const TapGrid& grid, RowAt row_at) {
   int32_t sum = 0;
 #pragma GCC unroll 1
-  for (int32_t r = 0; r < grid.rows; ++r) {
-    const int8_t* tap = row_at(r);
-#pragma GCC unroll 1
-    for (int32_t left = grid.columns; left > 0; --left) {
-      sum += *tap;
-      tap += grid.step;
-    }
-  }
+  for (int32_t r = 0; r < grid.rows; ++r) sum += sum_row(row_at(r), grid.columns, grid.step);
   return sum;
 }
 

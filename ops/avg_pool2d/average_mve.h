@@ -36,7 +36,7 @@ struct MeanCodes {
 
 /// `zero_points` are those of all taps together.
 inline MeanCodes mean_codes(const AverageScale& s, int32_t zero_points, int32_t offset, Range range) {
-  return {sum_of(s.bias, -zero_points),
+  return {wrapping_add(s.bias, -zero_points),
           s.left,
           s.round,
           s.shift,
@@ -46,41 +46,27 @@ inline MeanCodes mean_codes(const AverageScale& s, int32_t zero_points, int32_t 
           vdupq_n_s16(static_cast<int16_t>(range.max))};
 }
 
-inline int16x8_t load_channels(const int8_t* from) { return vldrbq_s16(from); }
-inline int16x8_t load_channels(const int8_t* from, mve_pred16_t live) { return vldrbq_z_s16(from, live); }
-
-/// Sums of eight channels, at most 256 taps. `Live` is nothing, or the predicate of those to read.
-template <class RowAt, class... Live>
-inline int16x8_t sum_narrow(const TapGrid& grid, RowAt row_at, Live... live) {
-  int16x8_t sums = vdupq_n_s16(0);
-#pragma GCC unroll 1
-  for (int32_t r = 0; r < grid.rows; ++r) {
-    const int8_t* tap = row_at(r);
-#pragma GCC unroll 1
-    for (int32_t left = grid.columns; left > 0; --left) {
-      sums = vaddq_s16(sums, load_channels(tap, live...));
-      tap += grid.step;
-    }
-  }
-  return sums;
-}
-
 /// Sums of eight channels' even and odd lanes.
 struct EightSums {
   int32x4_t even;
   int32x4_t odd;
 };
 
+/// `live` are the channels to read.
 template <class RowAt>
-inline EightSums sum_wide(const TapGrid& grid, RowAt row_at, mve_pred16_t live) {
+inline EightSums sum_channels(const TapGrid& grid, RowAt row_at, mve_pred16_t live) {
   EightSums sums = {vdupq_n_s32(0), vdupq_n_s32(0)};
 #pragma GCC unroll 1
   for (int32_t r = 0; r < grid.rows; ++r) {
+    const int8_t* tap = row_at(r);
 #pragma GCC unroll 1
-    for (int32_t done = 0; done < grid.columns; done += kNarrowTaps) {
-      const int32_t left = grid.columns - done;
-      const TapGrid part = {1, left < kNarrowTaps ? left : static_cast<int32_t>(kNarrowTaps), grid.step};
-      const int16x8_t narrow = sum_narrow(part, [&](int32_t) { return row_at(r) + done * grid.step; }, live);
+    for (int32_t left = grid.columns; left > 0; left -= kNarrowTaps) {
+      int16x8_t narrow = vdupq_n_s16(0);
+#pragma GCC unroll 1
+      for (int32_t taps = left < kNarrowTaps ? left : static_cast<int32_t>(kNarrowTaps); taps != 0; --taps) {
+        narrow = vaddq_s16(narrow, vldrbq_z_s16(tap, live));
+        tap += grid.step;
+      }
       sums.even = vaddq_s32(sums.even, vmovlbq_s16(narrow));
       sums.odd = vaddq_s32(sums.odd, vmovltq_s16(narrow));
     }
@@ -91,18 +77,10 @@ inline EightSums sum_wide(const TapGrid& grid, RowAt row_at, mve_pred16_t live) 
 /// Codes of `count` neighbouring channels; row_at(r) is where the first one's r-th row of taps begins.
 template <class RowAt>
 inline void mean_of_channels(const TapGrid& grid, RowAt row_at, const MeanCodes& codes, int8_t* out, int32_t count) {
-  const bool is_narrow = grid.rows * grid.columns <= kNarrowTaps;
 #pragma GCC unroll 1
   for (int32_t c = 0; c < count; c += 8) {
-    const auto row = [&](int32_t r) { return row_at(r) + c; };
     const mve_pred16_t live = vctp16q(static_cast<uint32_t>(count - c));
-    EightSums sums;
-    if (is_narrow) {
-      const int16x8_t narrow = count - c >= 8 ? sum_narrow(grid, row) : sum_narrow(grid, row, live);
-      sums = {vmovlbq_s16(narrow), vmovltq_s16(narrow)};
-    } else {
-      sums = sum_wide(grid, row, live);
-    }
+    const EightSums sums = sum_channels(grid, [&](int32_t r) { return row_at(r) + c; }, live);
     vstrbq_p_s16(out + c, codes.of(sums.even, sums.odd), live);
   }
 }

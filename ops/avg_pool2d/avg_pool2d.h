@@ -18,7 +18,8 @@ struct CountedSpan {
   uint16_t reserved;
 };
 
-inline int32_t counted(const PoolAxis& axis, const CountedSpan& span, int32_t i) {
+/// Not inlined: there are two axes.
+[[gnu::noinline]] inline int32_t counted(const PoolAxis& axis, const CountedSpan& span, int32_t i) {
   const int32_t begin = window_begin(axis, i), end = begin + axis.kernel;
   return (end < span.end ? end : span.end) - (begin > span.begin ? begin : span.begin);
 }
@@ -73,7 +74,7 @@ inline int32_t zero_points_of(const AvgPool2dParams& p, const TapGrid& grid) {
 }
 
 inline int8_t code_of(const AvgPool2dParams& p, const AverageScale& scale, int32_t sum) {
-  return static_cast<int8_t>(clamp_to(sum_of(mean_of(sum, scale), p.offset), p.range.min, p.range.max));
+  return static_cast<int8_t>(clamp_to(wrapping_add(mean_of(sum, scale), p.offset), p.range.min, p.range.max));
 }
 
 }  // namespace rush

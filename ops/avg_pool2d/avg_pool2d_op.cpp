@@ -149,7 +149,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
                       .operands = {{table_of(lowering, types, table)}}};
   if (takes_whole_map(g)) {
     AverageScale scale = table.front();
-    scale.bias = sum_of(scale.bias, -zero_points_of(params, {map.rows.in, map.columns.in, 0}));
+    scale.bias = wrapping_add(scale.bias, -zero_points_of(params, {map.rows.in, map.columns.in, 0}));
     step.row_by_row = mean_rows_step(types, lowering,
                                      {map.rows.in, map.columns.in, map.channels, scale, params.offset, params.range});
   }

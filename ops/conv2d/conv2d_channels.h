@@ -35,7 +35,7 @@ inline uint32_t channel_blocks(uint32_t channels) { return (channels + 3) >> 2; 
 
 /// The code of a block's channel `lane` for a sum without its bias.
 inline int8_t output_code(const ChannelBlock& block, uint32_t lane, const OutputCodes& codes, int32_t sum) {
-  const int32_t acc = static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(block.bias[lane]));
+  const int32_t acc = wrapping_add(sum, block.bias[lane]);
   const int32_t code = requantize_any(acc, block.scale[lane], shift_of(block.scale[lane])) + codes.zero_point;
   return static_cast<int8_t>(clamp_to(code, codes.min, codes.max));
 }

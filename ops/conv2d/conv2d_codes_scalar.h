@@ -23,15 +23,11 @@ struct CodeSums {
 };
 
 /// sums[j] = bias of channel j + offset, modulo 2^32.
-inline void start_sums(const ChannelBlock* block, uint32_t offset, int32_t* sums, uint32_t count) {
+inline void start_sums(const ChannelBlock* block, int32_t offset, int32_t* sums, uint32_t count) {
   RUSH_ROLLED for (; count > 4; count -= 4, ++block) {
-    RUSH_ROLLED for (uint32_t j = 0; j < 4; ++j) {
-      *sums++ = static_cast<int32_t>(static_cast<uint32_t>(block->bias[j]) + offset);
-    }
+    RUSH_ROLLED for (uint32_t j = 0; j < 4; ++j)* sums++ = wrapping_add(block->bias[j], offset);
   }
-  RUSH_ROLLED for (uint32_t j = 0; j < count; ++j) {
-    sums[j] = static_cast<int32_t>(static_cast<uint32_t>(block->bias[j]) + offset);
-  }
+  RUSH_ROLLED for (uint32_t j = 0; j < count; ++j) sums[j] = wrapping_add(block->bias[j], offset);
 }
 
 #if RUSH_SCALAR_LOOPS

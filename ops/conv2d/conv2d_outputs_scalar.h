@@ -57,10 +57,10 @@ struct OutputCursor {
 };
 
 #if RUSH_SCALAR_LOOPS
-extern "C" const int8_t* rush_eights(const InputWindow* window, const OutputLayer* layer, int8_t* out, uint32_t offset);
+extern "C" const int8_t* rush_eights(const InputWindow* window, const OutputLayer* layer, int8_t* out, int32_t offset);
 
 /// All blocks of eight outputs.
-inline void add_eights(const InputWindow& window, const OutputLayer& layer, uint32_t offset, OutputCursor* at) {
+inline void add_eights(const InputWindow& window, const OutputLayer& layer, int32_t offset, OutputCursor* at) {
   if (layer.outputs < 8) return;
   const uint32_t done = layer.outputs & ~7u;
   at->w = rush_eights(&window, &layer, at->sums.out, offset);
@@ -69,7 +69,7 @@ inline void add_eights(const InputWindow& window, const OutputLayer& layer, uint
   at->left -= done;
 }
 #else
-inline void add_eights(const InputWindow& window, const OutputLayer& layer, uint32_t offset, OutputCursor* at) {
+inline void add_eights(const InputWindow& window, const OutputLayer& layer, int32_t offset, OutputCursor* at) {
   RUSH_ROLLED for (; at->left >= 8; at->left -= 8, at->block += 2) {
     start_sums(at->block, offset, at->sums.sum, 8);
     RowCursor rows = window.rows;
@@ -100,7 +100,7 @@ inline __attribute__((noinline)) void add_products(const InputWindow& window, ui
 
 /// Bytes of `out` that follow each other get the codes of all outputs.
 inline __attribute__((noinline)) void window_outputs(const InputWindow& window, const OutputLayer& layer, int8_t* out) {
-  const uint32_t offset = 0u - 128u * sum_of(window);  // of weights stored as w + 128
+  const int32_t offset = static_cast<int32_t>(0u - 128u * sum_of(window));  // of weights stored as w + 128
   OutputCursor at;
   at.w = layer.weights;
   at.block = layer.channels;

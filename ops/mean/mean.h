@@ -35,7 +35,7 @@ struct MeanParams {
 };
 
 inline int8_t code_of(const MeanParams& p, int32_t sum) {
-  return static_cast<int8_t>(clamp_to(sum_of(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
+  return static_cast<int8_t>(clamp_to(wrapping_add(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
 }
 
 extern const KernelContract mean_s8_contract;

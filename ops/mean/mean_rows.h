@@ -32,7 +32,7 @@ enum { kMeanRowsMostColumns = 256 };  ///< a row's sum fits 16 bits
 inline uint32_t mean_rows_sums(uint32_t channels) { return (channels + 7u) & ~7u; }
 
 inline int8_t code_of(const MeanRowsParams& p, int32_t sum) {
-  return static_cast<int8_t>(clamp_to(sum_of(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
+  return static_cast<int8_t>(clamp_to(wrapping_add(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
 }
 
 }  // namespace rush

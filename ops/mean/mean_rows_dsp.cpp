@@ -19,7 +19,7 @@ void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
   }
 #pragma GCC unroll 1
   for (; c < p.channels; ++c) {
-    sums[c] = sum_of(sums[c], sum_taps({1, p.columns, p.channels}, [&](int32_t) { return row + c; }));
+    sums[c] = wrapping_add(sums[c], sum_taps({1, p.columns, p.channels}, [&](int32_t) { return row + c; }));
   }
 }
 

@@ -6,13 +6,11 @@ namespace {
 
 bool mean_rows_s8_extents(const void* params, Extents* extents) {
   const MeanRowsParams& p = *static_cast<const MeanRowsParams*>(params);
-  if (!rows_hold(p.in, p.rows) || p.columns == 0 || p.columns > kMeanRowsMostColumns || p.channels == 0) return false;
-  if (p.in.row_bytes < static_cast<uint32_t>(p.columns) * p.channels) return false;
-  extents->bytes[0] = rows_bytes(p.in);
+  if (p.columns == 0 || p.columns > kMeanRowsMostColumns || p.channels == 0) return false;
   extents->bytes[1] = p.channels;
   extents->bytes[2] = 4 * mean_rows_sums(p.channels);
   extents->rows = p.rows;
-  return true;
+  return map_holds(p.in, p.rows, static_cast<uint32_t>(p.columns) * p.channels, &extents->bytes[0]);
 }
 
 }  // namespace

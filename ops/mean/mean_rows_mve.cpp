@@ -11,10 +11,10 @@ namespace {
 
 void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
   for (int32_t left = p.channels; left > 0; left -= 8) {
-    const int16x8_t narrow =
-        sum_narrow({1, p.columns, p.channels}, [row](int32_t) { return row; }, vctp16q(static_cast<uint32_t>(left)));
-    vstrwq_s32(sums, vaddq_s32(vldrwq_s32(sums), vmovlbq_s16(narrow)));
-    vstrwq_s32(sums + 4, vaddq_s32(vldrwq_s32(sums + 4), vmovltq_s16(narrow)));
+    const EightSums added =
+        sum_channels({1, p.columns, p.channels}, [row](int32_t) { return row; }, vctp16q(static_cast<uint32_t>(left)));
+    vstrwq_s32(sums, vaddq_s32(vldrwq_s32(sums), added.even));
+    vstrwq_s32(sums + 4, vaddq_s32(vldrwq_s32(sums + 4), added.odd));
     row += 8;
     sums += 8;
   }

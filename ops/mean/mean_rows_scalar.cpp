@@ -12,7 +12,7 @@ void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
     int32_t sum = sums[c];
 #pragma GCC unroll 1
     for (uint32_t left = p.columns; left != 0; --left) {
-      sum = sum_of(sum, *tap);
+      sum = wrapping_add(sum, *tap);
       tap += p.channels;
     }
     sums[c] = sum;

@@ -14,7 +14,8 @@ struct Codes {
   using Element = int8_t;
   static int8_t value_of(const PadParams& p) { return static_cast<int8_t>(p.value); }
 
-  static int8_t* fill(int8_t* out, int8_t value, uint32_t count) {
+  // Neither is inlined: small cores have just the registers for their loops.
+  static __attribute__((noinline)) int8_t* fill(int8_t* out, int8_t value, uint32_t count) {
     if (aligned(out, out)) {
       const uint32_t word = static_cast<uint8_t>(value) * 0x01010101u;
       for (; count >= 4; count -= 4) {
@@ -26,7 +27,7 @@ struct Codes {
     return out;
   }
 
-  static int8_t* copy(int8_t* out, const int8_t* in, uint32_t count) {
+  static __attribute__((noinline)) int8_t* copy(int8_t* out, const int8_t* in, uint32_t count) {
     if (aligned(out, in)) {
       for (; count >= 4; count -= 4) {
         uint32_t word;

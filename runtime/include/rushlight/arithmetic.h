@@ -18,6 +18,11 @@ inline int32_t clamp_to(int32_t value, int32_t min, int32_t max) {
   return value < min ? min : value > max ? max : value;
 }
 
+/// a + b modulo 2^32: a damaged image may hold any numbers.
+inline int32_t wrapping_add(int32_t a, int32_t b) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
+}
+
 #if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
 /// floor(a * b / 2^32) from 16-bit halves: these cores have no long multiply.
 inline int32_t multiply_high(int32_t a, int32_t b) {
@@ -46,7 +51,7 @@ inline int32_t saturating_shift_left(int32_t acc, int32_t left) {
 /// acc * multiplier / 2^(32 + shift), rounded once, half up. 2^30 <= multiplier < 2^31, 1 <= shift <= 31.
 inline int32_t requantize(int32_t acc, int32_t multiplier, int32_t shift) {
   const uint32_t bits = static_cast<uint32_t>(shift) & 31u, half = (uint32_t(1) << bits) >> 1;
-  return static_cast<int32_t>(static_cast<uint32_t>(multiply_high(acc, multiplier)) + half) >> bits;
+  return wrapping_add(multiply_high(acc, multiplier), static_cast<int32_t>(half)) >> bits;
 }
 
 /// As requantize, for any shift in [-30, 31]: shift < 1 first shifts acc left by 1 - shift, saturating.
