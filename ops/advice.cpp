@@ -22,8 +22,7 @@ bool is_linear(std::string_view family) { return family == "linear_s8" || family
 
 /// conv2d_s8 is what is left where a faster family does not fit or is not wanted.
 std::string plain_convolution(Isa isa, const Conv2dParams& p) {
-  if (isa == Isa::kScalar)
-    return conv2d_takes_pairs(p) ? "two positions share each multiplication" : "eight outputs of a position at a time";
+  if (isa == Isa::kScalar) return "eight outputs of a position at a time";
   if (p.codes.left_shift != 0) return "a scale above 1/4 shifts sums left, which the tiles cannot";
   return "less code than the tiles, or its windows are longer than they hold";
 }
@@ -35,7 +34,7 @@ std::string linear_reason(Isa isa, const LinearParams& p) {
 }
 
 std::string depthwise_reason(Isa isa) {
-  if (isa == Isa::kScalar) return "four channels of a position at a time";
+  if (isa == Isa::kScalar) return "channels not in fours, a larger window or a left shift: not word by word";
   return isa == Isa::kDsp ? "not 3x3 of stride 1 or 2 with channels in fours, which depthwise_rows_s8 takes"
                           : "channels not in fours, a larger window, dilation or a left shift: no patch fits";
 }
@@ -72,12 +71,14 @@ std::string kernel_reason(Isa isa, std::string_view family, const void* params) 
                                                 : "two positions by four outputs; the map is read where it lies";
   if (family == "conv2d_rows_s8") return "two positions by four outputs; rows of windows are read where they lie";
   if (family == "conv2d_pairs_s8") return "windows are unpacked once for all outputs, then two products an instruction";
+  if (family == "conv2d_two_positions_s8") return "two positions share each multiplication";
   if (family == "conv2d_s8") return plain_convolution(isa, as<Conv2dParams>(params));
   if (family == "linear_tiles_s8") return "inputs are loaded once for eight outputs";
   if (family == "linear_s8") return linear_reason(isa, as<LinearParams>(params));
   if (family == "depthwise_patch_s8") return "four rows interleaved: a window is one vector of products";
   if (family == "depthwise_column_s8") return "a map of one column: sixteen neighbouring rows are one vector";
   if (family == "depthwise_rows_s8") return "3x3: two columns of a channel in a register";
+  if (family == "depthwise_words_s8") return "four channels of a position at a time";
   if (family == "depthwise_conv2d_s8") return depthwise_reason(isa);
   if (family == "copy") return "the bytes are needed in another place";
   if (family.starts_with("permute")) return "the axes are needed in another order";

@@ -316,16 +316,15 @@ const Constants* find_constants(std::string_view target, std::string_view row) {
 }  // namespace
 
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
-  if (isa == Isa::kScalar && family == "conv2d_s8") {
-    const bool pairs = conv2d_takes_pairs(as<Conv2dParams>(params));
-    return pairs ? conv2d_two_positions_work(params) : conv2d_eights_work(params);
-  }
+  if (family == "conv2d_two_positions_s8") return conv2d_two_positions_work(params);
+  if (isa == Isa::kScalar && family == "conv2d_s8") return conv2d_eights_work(params);
   if (isa == Isa::kScalar && family == "linear_s8") return linear_eights_work(params);
   if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params);
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
   if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
-  if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8") return depthwise_work(isa, params);
+  if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8" || family == "depthwise_words_s8")
+    return depthwise_work(isa, params);
   if (family == "depthwise_patch_s8") return depthwise_patch_work(params);
   if (family == "depthwise_column_s8") return depthwise_column_work(params);
   if (family == "linear_s8" || family == "linear_tiles_s8") return linear_work(isa, params);
@@ -350,10 +349,6 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
 }
 
 std::string_view cost_row(Isa isa, std::string_view family, const void* params) {
-  if (isa == Isa::kScalar && family == "conv2d_s8" && conv2d_takes_pairs(as<Conv2dParams>(params)))
-    return "conv2d_s8_two_positions";
-  if (isa == Isa::kScalar && family == "depthwise_conv2d_s8" && as<DepthwiseConv2dParams>(params).channels % 4 == 0)
-    return "depthwise_conv2d_s8_words";
   // Sums that are shifted left are made codes one by one.
   if (isa == Isa::kDsp && family == "conv2d_pairs_s8" && as<Conv2dPairsParams>(params).conv.codes.left_shift != 0)
     return "conv2d_pairs_s8_shifted";

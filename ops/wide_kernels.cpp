@@ -20,10 +20,12 @@ namespace {
 const WideKernel kKernels[] = {{"conv2d_s8", conv2d_s8_wide, conv2d_wide_weights},
                                {"conv2d_tiles_s8", conv2d_s8_wide, conv2d_wide_weights},
                                {"conv2d_rows_s8", conv2d_s8_wide, conv2d_wide_weights},
+                               {"conv2d_two_positions_s8", conv2d_s8_wide, conv2d_wide_weights},
                                // Their parameters begin as conv2d_s8's and depthwise_conv2d_s8's.
                                {"conv2d_pairs_s8", conv2d_s8_wide, conv2d_wide_weights},
                                {"depthwise_rows_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_conv2d_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
+                               {"depthwise_words_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_patch_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_column_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"linear_s8", linear_s8_wide, linear_wide_weights},

@@ -23,14 +23,11 @@ struct Conv2dParams {
   int8_t zero_point;  ///< of the input
   /// 1: every window is gathered in scratch and read as one segment. 0: rows of a window inside the map are read
   /// where they lie, one segment of kernel_width * in_channels bytes each; needs dilation_width 1, and kernel_width 1
-  /// or a whole map's channels. kGatherPairs, of the portable kernel only: windows of two positions are gathered as
-  /// words (conv2d_pairs_scalar.h), then scratch has six windows' bytes.
+  /// or a whole map's channels.
   uint8_t gather;
   OutputCodes codes;
   uint16_t reserved;
 };
-
-enum : uint8_t { kGatherPairs = 2 };
 
 extern const KernelContract conv2d_s8_contract;
 ExtentsOf conv2d_s8_extents;
@@ -63,12 +60,6 @@ inline ConvSegments conv2d_segments(const Conv2dParams& p) {
   const uint32_t row_bytes = static_cast<uint32_t>(g.kernel_width) * p.in_channels;
   if (p.gather != 0) return {1, g.kernel_height * row_bytes};
   return {g.kernel_height, row_bytes};
-}
-
-/// Whether the portable kernel takes two positions at a time.
-inline bool conv2d_takes_pairs(const Conv2dParams& p) {
-  const uint32_t odd = static_cast<uint32_t>(p.geometry.kernel_height) & p.geometry.kernel_width & p.in_channels & 1u;
-  return p.gather == kGatherPairs && odd == 0 && (p.out_channels & 7u) == 0;
 }
 
 /// Whether any window is gathered in scratch.

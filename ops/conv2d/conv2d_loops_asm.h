@@ -120,7 +120,7 @@
   mov r4, r10
   b 4b
 
-  /* const int8_t* rush_eights(const InputWindow* window, const OutputLayer* layer, int8_t* out, uint32_t offset):
+  /* const int8_t* rush_eights(const InputWindow* window, const OutputLayer* layer, int8_t* out, int32_t offset):
    * blocks of eight outputs, as many as there are (at least one); returns the weights' end. On the stack: 0 eight
    * sums; 32 where the accumulators start: offset times 256^3 + 256^2 + 256 + 1 and so on, so that it remains once
    * in every sum; 48 zero point, 52 least, 56 largest code, 60 channels, 64 weights, 68 out, 72 window, 76 blocks
@@ -281,7 +281,7 @@
    * position's sum in its low half, exactly, as both weights are not -128. r8 and r9 add up p, r7 and r10 its high
    * half, rounded: ASR leaves bit 15 in the carry; where the sum cannot lie in a low register, p begins at 2^15
    * (r11). */
-  .macro rush_pair_taps
+  .macro rush_two_taps
   ldmia r0!, {r2, r3}
   ldmia r1!, {r4}
   sxtb r5, r4
@@ -304,11 +304,11 @@
   add r10, r5
   .endm
 
-  /* void rush_pairs(const PairWindow* window, const OutputLayer* layer). On the stack: 0 eight sums of the first
+  /* void rush_two_positions(const TwoWindows* window, const OutputLayer* layer). On the stack: 0 eight sums of the first
    * position, 32 of the second; 64 words, 68 their end; 72 where r9 begins: 2^15 is too much for each two taps; 76
    * weights, 80 channels, 84 blocks of eight left, 88 out, 92 out of the second, 96 zero point, 100 least, 104
    * largest code, 108 where the next sum lies. */
-  rush_function rush_pairs
+  rush_function rush_two_positions
   push {r4-r7, lr}
   mov r4, r8
   mov r5, r9
@@ -358,7 +358,7 @@
   mov r10, r7
   b 4f
 3:
-  rush_pair_taps
+  rush_two_taps
 4:
   mov r3, r12
   subs r3, r3, r0
@@ -367,10 +367,10 @@
   cmp r0, r12
   beq 6f
 5:
-  rush_pair_taps
-  rush_pair_taps
-  rush_pair_taps
-  rush_pair_taps
+  rush_two_taps
+  rush_two_taps
+  rush_two_taps
+  rush_two_taps
   cmp r0, r12
   bne 5b
 6:

@@ -132,10 +132,11 @@ TileWindows tile_windows_of(const ConvShape& s) {
 }
 
 /// Whether two positions at a time pay, and are exact.
-bool wants_pairs(const NodeTypes& types, const ConvShape& s, const FoldedChannels& folded) {
+bool wants_two_positions(const NodeTypes& types, const ConvShape& s) {
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
-  return s.rows.out * s.columns.out > 1 && s.group_out % 8 == 0 && s.window() % 2 == 0 && !folded.left_shift() &&
-         pairs_are_exact({weight.as<int8_t>(), static_cast<size_t>(weight.size())});
+  return s.rows.out * s.columns.out > 1 && s.group_out % 8 == 0 &&
+         two_positions_are_exact({weight.as<int8_t>(), static_cast<size_t>(weight.size())},
+                                 static_cast<size_t>(s.window()));
 }
 
 /// A kernel, and the params' `gather`.
@@ -144,10 +145,10 @@ struct ConvKernel {
   uint8_t gather;
 };
 
-ConvKernel plain_kernel(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+ConvKernel plain_kernel(const NodeTypes& types, Isa isa) {
   const ConvShape s = conv_shape(types);
-  const bool pairs = isa == Isa::kScalar && wants_pairs(types, s, folded);
-  return {*find_kernel_family("conv2d_s8"), pairs ? uint8_t{kGatherPairs} : uint8_t{wants_gather(isa, s)}};
+  if (isa == Isa::kScalar && wants_two_positions(types, s)) return {*find_kernel_family("conv2d_two_positions_s8"), 0};
+  return {*find_kernel_family("conv2d_s8"), wants_gather(isa, s)};
 }
 
 /// The tiles of Helium shift no accumulator left, they are more code than conv2d_s8, and hold all rows between those of
@@ -157,8 +158,7 @@ ConvKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const
   const ConvShape s = conv_shape(types);
   const bool tiles = lowering.isa() == Isa::kMve && lowering.opt() != Opt::kSize && !folded.left_shift();
   const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
-  if (!tiles || s.window() > kTileLongestWindow || spread > kMostRows)
-    return plain_kernel(types, lowering.isa(), folded);
+  if (!tiles || s.window() > kTileLongestWindow || spread > kMostRows) return plain_kernel(types, lowering.isa());
   const TileWindows windows = tile_windows_of(s);
   return {*find_kernel_family(windows == TileWindows::kRows ? "conv2d_rows_s8" : "conv2d_tiles_s8"),
           windows == TileWindows::kGathered};

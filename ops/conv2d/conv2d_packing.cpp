@@ -179,13 +179,12 @@ int64_t conv2d_weight(Isa isa, const void* params, size_t i) {
     const ConvSegments segments = conv2d_segments(p);
     return canonical_weight({p.out_channels, segments.count, segments.bytes, 2, 16}, i);
   }
-  if (conv2d_takes_pairs(p)) return pair_weight(window_inputs(p), i);
   return scalar_weight(p.out_channels, window_inputs(p), i);
 }
 
 uint8_t conv2d_weight_inverted(Isa isa, const void* params, size_t i) {
   const Conv2dParams& p = conv2d_of(params);
-  return isa == Isa::kMve || conv2d_takes_pairs(p) ? 0 : scalar_weight_inverted(p.out_channels, window_inputs(p), i);
+  return isa == Isa::kMve ? 0 : scalar_weight_inverted(p.out_channels, window_inputs(p), i);
 }
 
 }  // namespace

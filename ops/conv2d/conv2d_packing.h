@@ -39,10 +39,10 @@ int64_t canonical_weight(const BlockedWeights& weights, size_t i);
 int64_t scalar_weight(size_t outputs, size_t inputs, size_t i);
 uint8_t scalar_weight_inverted(size_t outputs, size_t inputs, size_t i);
 
-/// The order for two positions at a time (conv2d_pairs_scalar.h) of an even number of outputs and of inputs, and
-/// whether it is exact: no two neighbouring inputs with weights -128.
-int64_t pair_weight(size_t inputs, size_t i);
-bool pairs_are_exact(std::span<const int8_t> weights);
+/// The order for two positions at a time (conv2d_two_positions_scalar.cpp) of an even number of outputs, -1 for what an
+/// odd number of inputs is made up with; and whether it is exact: no two inputs of a word with weights -128.
+int64_t two_positions_weight(size_t inputs, size_t i);
+bool two_positions_are_exact(std::span<const int8_t> weights, size_t inputs);
 
 /// An output channel: code = clamp(requantize_any(bias + sum of w * x codes) + zero point).
 struct FoldedChannel {

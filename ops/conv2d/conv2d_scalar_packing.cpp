@@ -19,16 +19,4 @@ uint8_t scalar_weight_inverted(size_t outputs, size_t inputs, size_t i) {
   return i < outputs / 4 * 4 * inputs ? 0x80 : 0;
 }
 
-int64_t pair_weight(size_t inputs, size_t i) {
-  const size_t block = i / (2 * inputs), in_block = i % (2 * inputs), place = in_block % 4;
-  const size_t output = 2 * block + (place == 1 || place == 2 ? 1 : 0);
-  return static_cast<int64_t>(output * inputs + in_block / 4 * 2 + place / 2);
-}
-
-bool pairs_are_exact(std::span<const int8_t> weights) {
-  for (size_t i = 0; i + 1 < weights.size(); i += 2)
-    if (weights[i] == -128 && weights[i + 1] == -128) return false;
-  return true;
-}
-
 }  // namespace rush

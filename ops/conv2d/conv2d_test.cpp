@@ -10,6 +10,7 @@
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/conv2d/conv2d_tiles.h"
+#include "ops/conv2d/conv2d_two_positions.h"
 #include "tests/support/contract_check.h"
 #include "tests/support/one_node.h"
 #include "tests/support/op_check.h"
@@ -245,14 +246,22 @@ TEST(Conv2d, PortablePackingInterleavesEightThenFourOutputs) {
   EXPECT_EQ(inverted, expected);
 }
 
-TEST(Conv2d, PortablePackingOfPairsPermutesTheWeights) {
-  std::vector<int64_t> order;
-  for (size_t i = 0; i < 16; ++i) order.push_back(pair_weight(4, i));
+TEST(Conv2d, PackingForTwoPositionsInterleavesTwoOutputs) {
+  std::vector<int64_t> order, odd;
+  for (size_t i = 0; i < 16; ++i) order.push_back(two_positions_weight(4, i));
   EXPECT_THAT(order, ElementsAre(0, 4, 5, 1, 2, 6, 7, 3, 8, 12, 13, 9, 10, 14, 15, 11));
+  for (size_t i = 0; i < 8; ++i) odd.push_back(two_positions_weight(3, i));
+  EXPECT_THAT(odd, ElementsAre(0, 3, 4, 1, 2, 5, -1, -1));
+}
+
+TEST(Conv2d, TwoPositionsAreExactUnlessBothWeightsOfAWordAreLeast) {
+  const std::vector<int8_t> weights = {1, -128, -128, -128, 1, -128};
+  EXPECT_TRUE(two_positions_are_exact(weights, 3));   // words (1, -128), (-128); (-128, 1), (-128)
+  EXPECT_FALSE(two_positions_are_exact(weights, 6));  // (1, -128), (-128, -128), (1, -128)
 }
 
 /// A pointwise convolution from 6 to 8 channels, all of whose weights are `weight` but the first two.
-Graph pair_graph(int8_t first, int8_t second, int8_t weight) {
+Graph pointwise_graph(int8_t first, int8_t second, int8_t weight) {
   GraphBuilder b(5);
   std::vector<int8_t> codes(48, weight);
   codes[0] = first;
@@ -263,20 +272,17 @@ Graph pair_graph(int8_t first, int8_t second, int8_t weight) {
   return b.graph();
 }
 
-bool takes_pairs(const Graph& graph) {
-  const Program program = lower_graph(graph, Isa::kScalar, "cortex-m0");
-  Conv2dParams params;
-  std::memcpy(&params, program.steps.at(0).params.data(), sizeof params);
-  return conv2d_takes_pairs(params);
+bool takes_two_positions(const Graph& graph) {
+  return lower_graph(graph, Isa::kScalar, "cortex-m0").steps.at(0).family->name == "conv2d_two_positions_s8";
 }
 
-TEST(Conv2d, PortableKernelTakesPairsWhereTheyAreExact) {
-  EXPECT_TRUE(takes_pairs(pair_graph(-128, -127, 127)));
-  EXPECT_FALSE(takes_pairs(pair_graph(-128, -128, 127)));
-  EXPECT_FALSE(takes_pairs(pair_graph(0, 0, -128)));
-  check_op(pair_graph(-128, -127, 127), "pairs_positive", 5);
-  check_op(pair_graph(-127, -128, -127), "pairs_negative", 5);
-  check_op(pair_graph(-128, -128, -128), "no_pairs", 5);
+TEST(Conv2d, TwoPositionsAreTakenWhereTheyAreExact) {
+  EXPECT_TRUE(takes_two_positions(pointwise_graph(-128, -127, 127)));
+  EXPECT_FALSE(takes_two_positions(pointwise_graph(-128, -128, 127)));
+  EXPECT_FALSE(takes_two_positions(pointwise_graph(0, 0, -128)));
+  check_op(pointwise_graph(-128, -127, 127), "two_positions_positive", 5);
+  check_op(pointwise_graph(-127, -128, -127), "two_positions_negative", 5);
+  check_op(pointwise_graph(-128, -128, -128), "one_position", 5);
 }
 
 TEST(Conv2d, PackingInterleavesChunksOfABlock) {
@@ -387,6 +393,17 @@ TEST(Conv2d, TilePackingNamesEveryWeightOnce) {
       EXPECT_THAT(seen, testing::Each(1));
       EXPECT_EQ(padding + seen.size(), packing.packed_count(Isa::kMve, &params));
     }
+}
+
+TEST(Conv2d, WhateverTwoPositionsExtentsAcceptStaysInside) {
+  Conv2dParams params = small_params();
+  params.out_channels = params.out_pixel = 8;
+  params.geometry.out.row_bytes = 24;
+  check_contract<Conv2dParams>(conv2d_two_positions_s8_contract, conv2d_two_positions_s8_scalar, params, 51);
+  params.in_channels = 1;  // an odd number of inputs
+  params.geometry.kernel_width = 1;
+  params.geometry.kernel_height = 3;
+  check_contract<Conv2dParams>(conv2d_two_positions_s8_contract, conv2d_two_positions_s8_scalar, params, 52);
 }
 
 TEST(Conv2d, WhateverTileExtentsAcceptStaysInside) {

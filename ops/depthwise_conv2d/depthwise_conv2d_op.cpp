@@ -8,6 +8,7 @@
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d.h"
 #include "ops/depthwise_conv2d/depthwise_rows.h"
+#include "ops/depthwise_conv2d/depthwise_words.h"
 
 namespace rush {
 namespace {
@@ -85,6 +86,7 @@ Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
   }
   const DepthwiseConv2dParams params = params_for(types, s, folded);
   if (isa == Isa::kDsp && fits_rows(params, folded)) return {s, params, find_kernel_family("depthwise_rows_s8")};
+  if (isa == Isa::kScalar && fits_words(params)) return {s, params, find_kernel_family("depthwise_words_s8")};
   const std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
   return {s, params, find_kernel_family(family.empty() ? "depthwise_conv2d_s8" : family)};
 }
@@ -100,15 +102,13 @@ std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Loweri
     append_channel_blocks(folded, {m, params.multiplier, params.channels}, channels);
   const BufferId weights =
       lowering.packed(types.node.name + ".weight", *family, &params, {weight.raw(), weight.bytes()});
-  // The portable kernel reads word by word where it can.
-  if (lowering.isa() == Isa::kScalar && params.channels % 4 == 0) align_input(types, lowering);
+  if ((family->host->contract->word_aligned & 1u) != 0) align_input(types, lowering);
   const BufferId blocks = lowering.constant(types.node.name + ".channels", channels, 4);
   BufferId scratch;
   if (family->host->scratch_operand >= 0) {
     Extents extents{};
     internal_check(family->host->contract->extents(&params, &extents), "depthwise: parameters that extents() refuses");
     scratch = lowering.scratch(types.node.name + ".patches", extents.bytes[4], 4);
-    align_input(types, lowering);
   }
   for (int64_t n = 0; n < s.batch; ++n) {
     ProgramStep step = image_step(types, lowering, s, {n, 1});
@@ -122,13 +122,22 @@ std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Loweri
   return std::nullopt;
 }
 
-const HostKernel depthwise_conv2d_s8_host = {
-    .contract = &depthwise_conv2d_s8_contract,
-    .run = depthwise_conv2d_s8_scalar,
-    .packing = {.operand = 2,
-                .packed_count = [](Isa, const void* params) { return weight_count(params); },
-                .canonical_count = weight_count,
-                .index = canonical_index},
-    .stack_bytes = 448};
+namespace {
+
+const Packing kPacking = {.operand = 2,
+                          .packed_count = [](Isa, const void* params) { return weight_count(params); },
+                          .canonical_count = weight_count,
+                          .index = canonical_index};
+
+}  // namespace
+
+const HostKernel depthwise_conv2d_s8_host = {.contract = &depthwise_conv2d_s8_contract,
+                                             .run = depthwise_conv2d_s8_scalar,
+                                             .packing = kPacking,
+                                             .stack_bytes = 448};
+const HostKernel depthwise_words_s8_host = {.contract = &depthwise_words_s8_contract,
+                                            .run = depthwise_words_s8_scalar,
+                                            .packing = kPacking,
+                                            .stack_bytes = 448};
 
 }  // namespace rush

@@ -11,6 +11,7 @@
 #include "compiler/plan/plan.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/depthwise_conv2d/depthwise_patch.h"
+#include "ops/depthwise_conv2d/depthwise_words.h"
 #include "ops/op_def.h"
 #include "tests/support/contract_check.h"
 #include "tests/support/device_suite.h"
@@ -53,8 +54,6 @@ void check_depthwise(const std::string& name, const DepthwiseCase& c) {
   for (const bool with_bias : {true, false}) {
     const uint64_t seed = 0xd0 + static_cast<uint64_t>(element_count(c.x) * 31) * 2 + (with_bias ? 1 : 0);
     const Graph graph = depthwise_graph(c, seed, with_bias);
-    const Program program = lower_graph(graph, Isa::kScalar, "cortex-m0");
-    EXPECT_EQ(program.steps.at(0).family->name, "depthwise_conv2d_s8") << name;
     check_op(graph, name, seed);
   }
 }
@@ -148,6 +147,19 @@ TEST(DepthwiseConv2d, RandomGeometry) {
 
 std::string_view mve_family(const DepthwiseCase& c) {
   return lower_graph(depthwise_graph(c, 1, true), Isa::kMve, "cortex-m55").steps.at(0).family->name;
+}
+
+std::string_view scalar_family(const DepthwiseCase& c) {
+  return lower_graph(depthwise_graph(c, 1, true), Isa::kScalar, "cortex-m0").steps.at(0).family->name;
+}
+
+TEST(DepthwiseConv2d, SmallCoresTakeWordsWhereChannelsComeInFours) {
+  const Conv2d around{.padding = {1, 1, 1, 1}};
+  EXPECT_EQ(scalar_family({{1, 5, 5, 8}, 1, {3, 3}, around}), "depthwise_words_s8");
+  EXPECT_EQ(scalar_family({{1, 9, 9, 4}, 2, {5, 5}, {.dilation = {2, 1}}}), "depthwise_words_s8");
+  EXPECT_EQ(scalar_family({{1, 5, 5, 6}, 1, {3, 3}, around}), "depthwise_conv2d_s8");
+  EXPECT_EQ(scalar_family({{1, 9, 9, 8}, 1, {5, 6}, around}), "depthwise_conv2d_s8");
+  EXPECT_EQ(scalar_family({{1, 5, 5, 8}, 1, {3, 3}, around, {}, 1e7}), "depthwise_conv2d_s8");
 }
 
 TEST(DepthwiseConv2d, HeliumTakesPatchesWhereWindowsFit) {
@@ -264,6 +276,21 @@ TEST(DepthwiseConv2d, PatchExtents) {
   EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(64, 48, 65, 32, 136));
   params.geometry.in.row_bytes = 18;
   EXPECT_FALSE(depthwise_column_s8_contract.extents(&params, &extents));
+}
+
+TEST(DepthwiseConv2d, WordsExtents) {
+  DepthwiseConv2dParams params = small_params();
+  Extents extents{};
+  EXPECT_FALSE(depthwise_words_s8_contract.extents(&params, &extents));
+  params.channels = 4;
+  params.geometry.in.row_bytes = params.geometry.out.row_bytes = 16;
+  ASSERT_TRUE(depthwise_words_s8_contract.extents(&params, &extents));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 4), ElementsAre(64, 48, 48, 64));
+  params.geometry.in.row_bytes = 18;
+  EXPECT_FALSE(depthwise_words_s8_contract.extents(&params, &extents));
+  params.geometry.in.row_bytes = 16;
+  params.codes.left_shift = 1;
+  EXPECT_FALSE(depthwise_words_s8_contract.extents(&params, &extents));
 }
 
 TEST(DepthwiseConv2d, WhateverExtentsAcceptStaysInside) {
