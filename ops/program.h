@@ -21,7 +21,7 @@ namespace rush {
 
 struct KernelFamily;
 
-/// What kernels are chosen for: kSpeed may spend flash on padding and larger code, kSize takes what links least code.
+/// What kernels are chosen and compiled for: kSpeed compiles all of them for speed, kSize takes what links least code.
 enum class Opt { kBalanced, kSpeed, kSize };
 
 /// "balanced", "speed", "size".

@@ -54,14 +54,20 @@ const std::string& library_headers() {
 }
 
 /// Softmax runs once for each inference, most often over a few classes: what -O2 adds to it is code.
-bool is_cold(const Source& source) { return source.path.stem() == "softmax_dsp"; }
+bool is_cold(const Source& source) { return source.path.stem().string().starts_with("softmax_"); }
 
-/// Kernels for speed unless the user asked for size, everything else for size; so are the scalar ones, whose time goes
-/// into loops in assembly.
+/// Helium's outer loops; scalar cores, which have the least flash, have assembly for all loops over products.
+bool loops_are_assembly(const Source& source, Isa isa) {
+  const fs::path loops = source.path.parent_path() / (source.path.stem().string() + "_asm.S");
+  return uses_assembly() && (isa == Isa::kScalar || (isa == Isa::kMve && fs::exists(loops)));
+}
+
+/// Kernels are compiled for speed where their time goes into compiled loops, or as the user asked.
 std::string optimisation(const Source& source, const CompileFor& how) {
   const bool kernel = source.part == Part::kKernel && !source.path.stem().string().ends_with("_extents");
-  const bool loops_are_assembly = how.target.isa == Isa::kScalar && uses_assembly();
-  return kernel && !loops_are_assembly && !is_cold(source) && how.opt != Opt::kSize ? "-O2" : "-Os";
+  if (!kernel || how.opt == Opt::kSize) return "-Os";
+  if (how.opt == Opt::kSpeed) return "-O2";
+  return is_cold(source) || loops_are_assembly(source, how.target.isa) ? "-Os" : "-O2";
 }
 
 /// Product code is held to the dialect that users compile it with.

@@ -51,30 +51,13 @@ inline int32x4_t sums_of(const AddRun& run, int32x4_t a, int32x4_t b) {
   }
 }
 
-/// How sums with one element of b become codes.
-struct OneSum {
-  int32x4_t multiplier;
-  int32x4_t min;
-  int32x4_t max;
-  int32_t shift;
-
-  int32x4_t codes(int32x4_t a, int32_t offset) const {
-    return vminq_s32(vmaxq_s32(vshlq_r_s32(vmlasq_n_s32(a, multiplier, offset), shift), min), max);
-  }
-};
-
-inline void add_one_to_block(const AddRun& run, const OneSum& sum, uint32_t count) {
-  const int32_t offset = run.offset + *run.b * run.b_multiplier;
-  const int8_t* a = run.a;
-  int8_t* out = run.out;
-  for (uint32_t left = count / 4; left != 0; --left) {
-    vstrbq_s32(out, sum.codes(vldrbq_s32(a), offset));
-    a += 4;
-    out += 4;
-  }
-  if (count % 4 == 0) return;
-  const mve_pred16_t live = vctp32q(count % 4);
-  vstrbq_p_s32(out, sum.codes(vldrbq_z_s32(a, live), offset), live);
+/// Sums with one element of b: no multiple of what takes its place is added.
+AddRun with_one(AddRun run) {
+  const uint32_t product = static_cast<uint32_t>(run.b_multiplier) * static_cast<uint32_t>(*run.b);
+  run.offset = wrapping_add(run.offset, static_cast<int32_t>(product));
+  run.b_multiplier = 0;
+  run.b = run.a;
+  return run;
 }
 
 }  // namespace
@@ -100,7 +83,6 @@ void rush_add_eights(const AddRun* from) {
 void add_s8_mve(const void* params, void* const* operands, Band band) {
   const AddParams& p = *static_cast<const AddParams*>(params);
   const AddScale& s = p.scale;
-  const OneSum one = {vdupq_n_s32(s.a_multiplier), vdupq_n_s32(p.range.min), vdupq_n_s32(p.range.max), -s.shift};
   const uint32_t count = p.walk.block_elements;
   AddRun run = {nullptr,        nullptr,  nullptr,  count / 8,   s.a_multiplier,
                 s.b_multiplier, s.offset, -s.shift, p.range.min, p.range.max};
@@ -109,11 +91,7 @@ void add_s8_mve(const void* params, void* const* operands, Band band) {
     run.b = static_cast<const int8_t*>(operands[1]) + row_offset(p.walk.b, static_cast<uint32_t>(y));
     run.out = static_cast<int8_t*>(operands[2]) + row_offset(p.walk.out, static_cast<uint32_t>(y));
     for (uint32_t block = 0; block < p.walk.blocks; ++block) {
-      if (p.walk.b_step) {
-        add_block(run, count % 8);
-      } else {
-        add_one_to_block(run, one, count);
-      }
+      add_block(p.walk.b_step != 0 ? run : with_one(run), count % 8);
       run.a += p.walk.a_block_bytes;
       run.b += p.walk.b_block_bytes;
       run.out += count;

@@ -110,25 +110,33 @@ bool wants_gather(Isa isa, const ConvShape& s) {
   return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
 }
 
-/// What a convolution is for the tiles of Helium.
-enum class TileWindows { kPoints, kRows, kGathered };
+/// What a window is for the tiles of Helium: read where it lies, as a whole or row by row, or gathered.
+enum class TileWindows { kWhole, kRows, kGathered };
+
+/// Cycles for a position: its products, what a run costs, and the copy.
+double tile_cycles(const ConvShape& s, const ConvSegments& segments, bool gathered) {
+  const double blocks = channel_blocks(static_cast<uint32_t>(s.group_out));
+  const double chunks = segments.count * tile_chunks(segments), rows = segments.count;
+  const double products = blocks * (16 * chunks + (segments.count > 1 ? 9 * rows : 0)) / 2;
+  const double run = 200 + 48 * blocks;
+  if (!gathered) return products + run / static_cast<double>(s.columns.out);
+  const double row_chunks = static_cast<double>((s.columns.kernel * s.group_in + 15) / 16);
+  return products + run / tile_windows(tile_window_bytes(segments)) +
+         static_cast<double>(s.rows.kernel) * (9 * row_chunks + 25.0 / static_cast<double>(s.columns.out));
+}
 
 TileWindows tile_windows_of(const ConvShape& s) {
-  const bool inside = s.rows.pad == 0 && s.columns.pad == 0 && (s.rows.out - 1) * s.rows.stride < s.rows.in &&
-                      (s.columns.out - 1) * s.columns.stride < s.columns.in;
-  if (s.rows.kernel == 1 && s.columns.kernel == 1 && inside) return TileWindows::kPoints;
   const int64_t dilation =
       std::max(s.rows.kernel == 1 ? 1 : s.rows.dilation, s.columns.kernel == 1 ? 1 : s.columns.dilation);
-  if (s.groups > 1 || dilation > 1) return TileWindows::kGathered;
-  if (s.rows.kernel == 1) return TileWindows::kRows;
-  const ConvSegments rows = {static_cast<uint32_t>(s.rows.kernel),
-                             static_cast<uint32_t>(s.columns.kernel * s.group_in)};
-  if (!has_tile_rows(rows)) return TileWindows::kGathered;
-  // Cycles for a pair of positions: of a tile beside its chunks' 15, of a row, of a copy.
-  const int64_t blocks = (s.group_out + 3) / 4, chunks = tile_chunks(rows) * rows.count;
-  const int64_t copies = 2 * (100 + rows.count * 6 + 4 * chunks);
-  const bool gather = blocks * (15 * chunks + 6 * rows.count) > blocks * (15 * ((s.window() + 15) / 16)) + copies;
-  return gather ? TileWindows::kGathered : TileWindows::kRows;
+  const auto row = static_cast<uint32_t>(s.columns.kernel * s.group_in);
+  const ConvSegments whole = {1, static_cast<uint32_t>(s.window())}, rows = {static_cast<uint32_t>(s.rows.kernel), row};
+  const bool inside = s.rows.pad + s.columns.pad == 0 && (s.rows.out - 1) * s.rows.stride < s.rows.in &&
+                      (s.columns.out - 1) * s.columns.stride < s.columns.in;
+  if (dilation > 1) return TileWindows::kGathered;
+  if (inside && s.rows.kernel * s.columns.kernel == 1) return TileWindows::kWhole;
+  const bool as_rows = s.rows.kernel == 1 || (s.groups == 1 && has_tile_rows(rows));
+  if (!as_rows || tile_cycles(s, whole, true) < tile_cycles(s, rows, false)) return TileWindows::kGathered;
+  return s.rows.kernel == 1 ? TileWindows::kWhole : TileWindows::kRows;
 }
 
 /// Whether two positions at a time pay, and are exact.

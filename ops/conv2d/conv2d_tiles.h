@@ -11,30 +11,33 @@ namespace rush {
 
 enum : uint32_t {
   kTileChunk = 16,
-  kTileSegments = 5,       ///< most rows of a window that conv2d_rows_s8 takes
-  kTileWalkBytes = 236,    ///< scratch before rows and windows
-  kTileWindowBytes = 512,  ///< windows that are gathered at a time fill so much, but are two at least
+  kTileSegments = 5,        ///< most rows of a window that conv2d_rows_s8 takes
+  kTileWalkBytes = 164,     ///< scratch before rows and windows
+  kTileWindowBytes = 1024,  ///< windows that are gathered at a time fill so much, but are two at least
   kTileLongestWindow = 1 << 24
 };
 
-/// As conv2d_s8, with Conv2dParams; but no accumulator is shifted left, out_pixel is below 2^15, and either the kernel
-/// is 1x1 without padding, read where the map lies, or windows are gathered. Scratch is as tiles_scratch() says.
+/// As conv2d_s8, with Conv2dParams; but no accumulator is shifted left, and windows are of one segment, without
+/// dilation, or gathered. Scratch is as tiles_scratch() says.
 extern const KernelContract conv2d_tiles_s8_contract;
 Kernel conv2d_tiles_s8_scalar, conv2d_tiles_s8_mve;
 
-/// The same for windows of one segment or has_tile_rows(), of all of the map's channels and without dilation: rows are
-/// copied into scratch, borders and all, and windows read there.
+/// The same for windows that has_tile_rows(), of all of the map's channels and without dilation: rows are copied into
+/// scratch, borders and all, and windows read there.
 extern const KernelContract conv2d_rows_s8_contract;
 Kernel conv2d_rows_s8_scalar, conv2d_rows_s8_mve;
 
 /// Chunks of a segment.
 inline uint32_t tile_chunks(const ConvSegments& segments) { return (segments.bytes + kTileChunk - 1) / kTileChunk; }
 
-/// Whether there is code for several segments like these: no more than kTileSegments, of three chunks or more each, or
-/// three of one.
+/// Whether there is code for several segments like these.
 inline bool has_tile_rows(const ConvSegments& segments) {
-  const uint32_t chunks = tile_chunks(segments);
-  return segments.count > 1 && segments.count <= kTileSegments && (chunks >= 3 || (chunks == 1 && segments.count == 3));
+  return segments.count > 1 && segments.count <= kTileSegments && tile_chunks(segments) >= 3;
+}
+
+/// Whether conv2d_tiles_s8 reads windows where the map lies. Others it reads in the ring.
+inline bool tiles_read_map(const Conv2dParams& p) {
+  return (p.geometry.kernel_height | p.geometry.kernel_width) == 1 && !conv2d_gathers(p);
 }
 
 /// A window with its segments made up to whole chunks.
@@ -65,12 +68,12 @@ inline uint32_t tile_ring_bytes(const Conv2dParams& p) {
   return saturating_multiply(pitch, tile_ring_rows(p.geometry));
 }
 
-/// Bytes of conv2d_tiles_s8's scratch behind the walk: inputs whose last chunk would reach beyond the map, or the ring
-/// and windows, the last one of which may be written one chunk too far.
+/// Bytes of conv2d_tiles_s8's scratch behind the walk: windows whose last chunk would reach beyond the map, an even
+/// number, or the ring and windows.
 inline uint32_t tiles_scratch(const Conv2dParams& p, const ConvSegments& segments) {
   const uint32_t bytes = tile_window_bytes(segments);
-  if (p.gather == 0) return segments.bytes % kTileChunk == 0 ? 0 : bytes;
-  return saturating_add(tile_ring_bytes(p), tile_windows(bytes) * bytes + kTileChunk);
+  if (tiles_read_map(p)) return segments.bytes % kTileChunk == 0 ? 0 : ((kTileChunk - 1) / p.in_channels + 2) * bytes;
+  return saturating_add(tile_ring_bytes(p), p.gather == 0 ? 0 : tile_windows(bytes) * bytes);
 }
 
 }  // namespace rush

@@ -6,8 +6,9 @@ namespace {
 
 /// `scratch` bytes behind the walk. Not less than conv2d_s8 has, which takes the kernels' place on the host.
 bool tile_extents(const Conv2dParams& p, const ConvSegments& segments, uint32_t scratch, Extents* extents) {
-  if (!conv2d_s8_extents(&p, extents) || p.codes.left_shift != 0 || p.out_pixel >= 0x8000u || p.gather > 1)
-    return false;
+  if (!conv2d_s8_extents(&p, extents) || p.codes.left_shift != 0 || p.gather > 1) return false;
+  const ConvGeometry& g = p.geometry;
+  if (p.gather == 0 && (g.dilation_height | g.dilation_width) != 1) return false;
   const uint32_t bytes = saturating_multiply(segments.count, segments.bytes);
   if (bytes == 0 || bytes > kTileLongestWindow) return false;
   const uint32_t needed = saturating_add(kTileWalkBytes, scratch);
@@ -18,19 +19,15 @@ bool tile_extents(const Conv2dParams& p, const ConvSegments& segments, uint32_t 
 
 bool conv2d_tiles_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
-  const ConvGeometry& g = p.geometry;
   const ConvSegments segments = conv2d_segments(p);
-  if (p.gather == 0 && ((g.kernel_height | g.kernel_width) != 1 || conv2d_gathers(p))) return false;
-  return segments.bytes != 0 && tile_extents(p, segments, tiles_scratch(p, segments), extents);
+  return segments.count == 1 && segments.bytes != 0 && tile_extents(p, segments, tiles_scratch(p, segments), extents);
 }
 
 bool conv2d_rows_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
-  const ConvGeometry& g = p.geometry;
   const ConvSegments segments = conv2d_segments(p);
-  const bool plain = p.gather == 0 && (g.dilation_height | g.dilation_width) == 1 && p.in_pixel == p.in_channels;
-  if (!plain || !(segments.count == 1 || has_tile_rows(segments))) return false;
-  return tile_extents(p, segments, tile_ring_bytes(p), extents);
+  return p.in_pixel == p.in_channels && has_tile_rows(segments) &&
+         tile_extents(p, segments, tile_ring_bytes(p), extents);
 }
 
 }  // namespace

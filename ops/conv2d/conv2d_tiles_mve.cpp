@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Convolution by tiles of two positions and four channels. A run is a number of pairs of positions whose windows are
-// equally far apart, with all their channels: what conv2d_tiles_mve_asm.S computes without coming back.
+// Convolution by tiles of two positions and four channels. A run is a number of positions whose windows are equally far
+// apart: what conv2d_tiles_mve_asm.S computes without coming back, four channels of all positions after the other.
 //
-// 1x1 kernels read the map where it lies. For others, rows are copied into a ring in scratch, with the columns on both
-// sides of the map; windows read them there, or are gathered from there where their rows are short.
+// 1x1 kernels read the map where it lies. For others, rows are copied into a ring in scratch, with the
+// columns on both sides of the map; windows read them there, or are gathered from there where their rows are short.
 #include <arm_mve.h>
+#include <stddef.h>
 
 #include "conv2d_channels_mve.h"
+#include "conv2d_clamp_mve.h"
 #include "conv2d_tiles.h"
 
 // Once a window or run: one copy in flash is fast enough.
@@ -16,101 +18,98 @@
 namespace rush {
 namespace {
 
-/// A segment of both positions' windows. The rest says how the run in assembly goes on behind it.
+/// Behind a segment of a window: how far the inputs are from there to the next segment, or behind the last one to the
+/// next position's first, and the code that goes on.
 struct RunSegment {
-  const int8_t* x[2];
+  int32_t step;
   uint32_t code;
-  uint32_t then;
 };
 
 /// As conv2d_tiles_mve_asm.S reads it.
 struct ConvRun {
-  uint32_t rest;
-  uint32_t tile;
-  const int8_t* weights_now;  ///< where something is to do at the end of a tile: behind the first one's weights
-  const int8_t* weights_end;
-  const int8_t* weights_first;
+  const int8_t* x[2];
+  int8_t* out[2];    ///< of the positions before
+  int32_t step;      ///< from the end of a window of one segment to the next position's
+  int32_t out_step;  ///< from position to position
   const int8_t* weights;
   const ChannelBlock* channels;
-  int8_t* out;       ///< first position's
-  int32_t out_step;  ///< from pair to pair
-  uint32_t pairs;
-  uint32_t segments;
-  uint32_t last;  ///< channels of the last block; with less than four there may be one pair only
-  const ChannelBlock* channels_now;
-  int32_t apart;  ///< from the end of four channels of the first position to the second's, times 2^16, plus zero point
-  uint32_t count;
-  uint32_t then;
-  int32_t step[4];  ///< of segments from pair to pair
-  RunSegment segment[kTileSegments + 1];
+  uint32_t block_bytes;
+  uint32_t blocks;
+  uint32_t last;      ///< channels of a block: less than four only in a run of one block and one tile
+  const int8_t* end;  ///< where the first positions' inputs end
+  uint32_t pairs;     ///< code of a loop over pairs of chunks
+  uint32_t count;     ///< of them
+  uint32_t first;     ///< code of a block's first tile
+  uint32_t tile;      ///< code of the others
+  uint32_t rest;      ///< code behind the two chunks that the others begin with
+  uint32_t then;      ///< code behind the loop
+  RunSegment segment[kTileSegments];
+
+  // What follows is not copied, and but for the zero point not read.
+  int32_t zero_point;
   uint32_t chunks;  ///< of a segment
+  uint32_t segments;
+  uint32_t tiles;    ///< of each block
+  int32_t position;  ///< from position to position in the input
 };
 
-static_assert(sizeof(ConvRun) == 180, "as in assembly");
-
 #ifdef RUSH_ASM
+static_assert(offsetof(ConvRun, zero_point) == 112, "as in assembly");
+
 extern "C" void rush_conv2d_run_mve(const ConvRun* run);
 extern "C" void rush_conv2d_rows_mve(void);
-extern "C" const uint16_t rush_conv2d_run_entries[6];
-extern "C" const uint16_t rush_conv2d_rows_entries[6];
+extern "C" const uint16_t rush_conv2d_run_entries[7];
+extern "C" const uint16_t rush_conv2d_rows_entries[7];
 
-/// What a chunk that loads the next one's input takes of code.
-enum : uint32_t { kChunkCode = 56 };
+enum : uint32_t {
+  kChunkCode = 56,  ///< bytes of code for a chunk
+  kMostStraight = 6
+};
 
-/// Fours of chunks before the last six or fewer.
-uint32_t fours(uint32_t chunks) { return chunks <= 6 ? 0 : (chunks - 3) >> 2; }
+/// Pairs of chunks that are more than the straight code has.
+inline uint32_t pairs_beyond(uint32_t chunks) {
+  return chunks <= kMostStraight ? 0 : (chunks - kMostStraight + 1) >> 1;
+}
 
 /// Chooses the code for a window of one segment.
 void set_code_of_one(ConvRun* run) {
   const uint32_t begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&rush_conv2d_run_mve));
   const uint16_t* const entry = rush_conv2d_run_entries;
-  const uint32_t chunks = run->chunks, rest = chunks - 2;
-  run->tile = begin + entry[chunks == 1 ? 0 : chunks == 2 ? 1 : chunks == 4 ? 2 : 3];
-  if (chunks <= 2) {
-    run->weights_now = run->weights_end;
+  const uint32_t chunks = run->chunks, last = begin + entry[3] + kChunkCode;
+  if (chunks == 1) {
+    run->first = begin + entry[1];
     return;
   }
-  run->count = fours(rest);
-  run->then = begin + entry[4] - kChunkCode * (rest - 4 * run->count - 1);
-  run->rest = run->count == 0 ? run->then : begin + entry[5];
+  run->first = chunks <= kMostStraight ? last - kChunkCode * chunks : begin + entry[5];
+  run->count = pairs_beyond(chunks - 2);
+  run->then = last - kChunkCode * (chunks - 2 - 2 * run->count);
+  run->rest = run->count != 0 ? begin + entry[4] : chunks == 2 ? begin + entry[2] : run->then;
 }
 
 /// The same for several.
-RUSH_SHARED void set_code_of_rows(ConvRun* run) {
+void set_code_of_rows(ConvRun* run) {
   const uint32_t begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&rush_conv2d_rows_mve));
   const uint16_t* const entry = rush_conv2d_rows_entries;
-  const uint32_t chunks = run->chunks;
-  if (run->segments == 3 && (chunks & 1u) != 0 && chunks <= 3) {
-    run->tile = begin + entry[chunks >> 1];
-    run->weights_now = run->weights_end;
-    return;
-  }
-  run->tile = begin + entry[2];
-  run->count = fours(chunks);
-  RUSH_ROLLED for (uint32_t i = 0; i < run->segments; ++i) {
-    // Two chunks of the first segment come before.
-    const uint32_t left = chunks - 4 * run->count - (i == 0 ? 2 : 0);
-    run->segment[i].then = begin + entry[3] - kChunkCode * (left - 1);
-    run->segment[i].code = run->count == 0 ? run->segment[i].then : begin + entry[4];
-  }
-  run->segment[run->segments].code = begin + entry[5];
-  run->segment[run->segments].x[0] = run->segment[run->segments].x[1] = run->weights;  // read, never used
+  const uint32_t chunks = run->chunks, last = begin + entry[2] + kChunkCode;
+  run->pairs = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&rush_conv2d_run_mve)) + rush_conv2d_run_entries[6];
+  run->first = begin + entry[0];
+  run->tile = begin + entry[chunks == 3 && run->segments == 3 ? 6 : 1];
+  run->count = pairs_beyond(chunks);
+  run->then = last - kChunkCode * (chunks - 2 * run->count);
+  const uint32_t whole = run->count == 0 ? run->then : begin + entry[3];
+  run->rest = chunks - 2 <= kMostStraight ? last - kChunkCode * (chunks - 2) : begin + entry[4];
+  RUSH_ROLLED for (uint32_t i = 0; i < run->segments; ++i) run->segment[i].code = whole;
+  run->segment[run->segments - 1].code = begin + entry[5];
 }
 #else
 void set_code_of_one(ConvRun*) {}
 void set_code_of_rows(ConvRun*) {}
 
-/// A position of pair number step / run.step[0].
-struct TilePosition {
-  uint32_t which;
-  int32_t step;
-};
-
 /// Four sums of a position.
-int32x4_t tile_sums(const ConvRun& run, const TilePosition& at, const int8_t* w) {
+int32x4_t tile_sums(const ConvRun& run, const int8_t* x, const int8_t* w) {
   int32_t a = 0, b = 0, c = 0, d = 0;
   RUSH_ROLLED for (uint32_t s = 0; s < run.segments; ++s) {
-    const int8_t* x = run.segment[s].x[at.which] + at.step;
+    if (s != 0) x += run.segment[s - 1].step;
     RUSH_ROLLED for (uint32_t left = run.chunks; left != 0; --left) {
       const int8x16_t v = vldrbq_s8(x);
       a = vmladavaq_s8(a, v, vldrbq_s8(w));
@@ -127,84 +126,61 @@ int32x4_t tile_sums(const ConvRun& run, const TilePosition& at, const int8_t* w)
 
 /// A run, when it cannot be in assembly.
 RUSH_SHARED void rush_conv2d_run_mve(const ConvRun* run) {
-  const int32_t second = (run->apart >> 16) + 4;
-  const OutputCodes codes = {static_cast<int8_t>(run->apart & 0xff), -128, 127, 0};
-  RUSH_ROLLED for (int32_t pair = 0; pair < static_cast<int32_t>(run->pairs); ++pair) {
+  const OutputCodes codes = {static_cast<int8_t>(run->zero_point), -128, 127, 0};
+  const mve_pred16_t live = vctp32q(run->last);
+  RUSH_ROLLED for (uint32_t b = 0; b < run->blocks; ++b) {
     RUSH_ROLLED for (uint32_t i = 0; i < 2; ++i) {
-      const ChannelBlock* block = run->channels;
-      int8_t* out = run->out + pair * run->out_step + (i == 0 ? 0 : second);
-      const uint32_t bytes = static_cast<uint32_t>(run->weights_first - run->weights);
-      RUSH_ROLLED for (const int8_t* w = run->weights; w != run->weights_end; w += bytes, out += 4) {
-        const uint32_t live = w + bytes == run->weights_end ? run->last : 4;
-        vstrbq_p_s32(out, output_codes(*block++, codes, tile_sums(*run, {i, pair * run->step[0]}, w)), vctp32q(live));
+      const int8_t* x = run->x[i];
+      int8_t* out = run->out[i] + 4 * b;
+      RUSH_ROLLED for (uint32_t left = run->tiles; left != 0; --left) {
+        out += run->out_step;
+        const int32x4_t sums = tile_sums(*run, x, run->weights + b * run->block_bytes);
+        vstrbq_p_s32(out, output_codes(run->channels[b], codes, sums), live);
+        x += run->position;
       }
     }
   }
 }
 #endif
 
-RUSH_SHARED void copy_bytes(int8_t* to, const int8_t* from, int32_t bytes) {
-  RUSH_ROLLED for (; bytes >= 16; bytes -= 16) {
+RUSH_SHARED void copy_bytes(int8_t* to, const int8_t* from, uint32_t bytes) {
+  const mve_pred16_t live = vctp8q(bytes & 15u);
+  vstrbq_p_s8(to, vldrbq_z_s8(from, live), live);
+  uint32_t left = bytes >> 4;
+  if (left == 0) return;
+  to += bytes & 15u;
+  from += bytes & 15u;
+  RUSH_ROLLED do {
     vstrbq_s8(to, vldrbq_s8(from));
     to += 16;
     from += 16;
   }
-  const mve_pred16_t live = vctp8q(static_cast<uint32_t>(bytes));
-  vstrbq_p_s8(to, vldrbq_z_s8(from, live), live);
+  while (--left != 0);
 }
 
 RUSH_SHARED void fill_bytes(int8_t* to, int8_t value, int32_t bytes) {
-  RUSH_ROLLED for (; bytes > 0; bytes -= 16) {
+  RUSH_ROLLED do {
     vstrbq_p_s8(to, vdupq_n_s8(value), vctp8q(static_cast<uint32_t>(bytes)));
     to += 16;
+    bytes -= 16;
   }
+  while (bytes > 0);
 }
-
-RUSH_SHARED void clamp_bytes(int8_t* to, const OutputCodes& codes, int32_t bytes) {
-  const int8x16_t least = vdupq_n_s8(codes.min), most = vdupq_n_s8(codes.max);
-  RUSH_ROLLED for (; bytes > 0; bytes -= 16) {
-    const mve_pred16_t live = vctp8q(static_cast<uint32_t>(bytes));
-    vstrbq_p_s8(to, vminq_s8(vmaxq_s8(vldrbq_z_s8(to, live), least), most), live);
-    to += 16;
-  }
-}
-
-/// Copies a row of pixels of which only the first channels are wanted.
-RUSH_SHARED void copy_pixels(const Conv2dParams& p, int8_t* to, const int8_t* from) {
-  const bool dense = p.in_pixel == p.in_channels;
-  const int32_t bytes = dense ? p.geometry.in_width * p.in_channels : p.in_channels;
-  RUSH_ROLLED for (int32_t left = dense ? 1 : p.geometry.in_width; left != 0; --left) {
-    copy_bytes(to, from, bytes);
-    to += p.in_channels;
-    from += p.in_pixel;
-  }
-}
-
-/// Positions of a pair, and how many pairs there are from there on.
-struct PairedPositions {
-  int32_t first;
-  int32_t second;
-  uint32_t pairs;
-};
 
 /// A kernel call's state; in scratch, since stacks are small.
 struct Walk {
   ConvRun run;
   const Conv2dParams* params;
-  const int8_t* in;
-  int8_t* out;
-  int8_t* row;   ///< of the output, where positions are counted from
+  void* const* operands;
   int8_t* ring;  ///< rows of the input
-  int8_t* windows;
   uint32_t window_bytes;
   uint32_t pitch;       ///< of rows in the ring
   uint32_t ring_bytes;  ///< of all of them
   uint32_t place;       ///< of the next row to be loaded
   int32_t loaded;       ///< its number
-  PairedPositions at;
 };
 
-static_assert(sizeof(Walk) == kTileWalkBytes, "scratch begins with a walk");
+static_assert(sizeof(Walk) <= kTileWalkBytes, "scratch begins with a walk");
 
 /// The parts that stay the same.
 RUSH_SHARED Walk* set_up(const Conv2dParams& p, void* const* operands) {
@@ -213,76 +189,68 @@ RUSH_SHARED Walk* set_up(const Conv2dParams& p, void* const* operands) {
   ConvRun* const run = &walk->run;
   run->chunks = tile_chunks(segments);
   run->segments = segments.count;
-  const uint32_t blocks = channel_blocks(p.out_channels), window_bytes = tile_window_bytes(segments);
-  run->weights = static_cast<const int8_t*>(operands[2]);
-  run->weights_first = run->weights_now = run->weights + 4 * window_bytes;
-  run->weights_end = run->weights + 4 * window_bytes * blocks;
-  run->channels = static_cast<const ChannelBlock*>(operands[3]);
-  run->last = p.out_channels - 4 * (blocks - 1);
-  run->out_step = 2 * p.out_pixel;
-  run->step[2] = run->step[3] = 0;
+  run->out_step = p.out_pixel;
+  run->zero_point = p.codes.zero_point;
   walk->params = &p;
-  walk->in = static_cast<const int8_t*>(operands[0]);
-  walk->out = static_cast<int8_t*>(operands[1]);
-  walk->ring = walk->windows = static_cast<int8_t*>(operands[4]) + kTileWalkBytes;
-  walk->window_bytes = window_bytes;
+  walk->operands = operands;
+  walk->ring = static_cast<int8_t*>(operands[4]) + kTileWalkBytes;
+  walk->window_bytes = tile_window_bytes(segments);
+  run->block_bytes = 4 * walk->window_bytes;
   return walk;
 }
 
-/// Runs over the pairs with the segments of the first one; those of the next one are `step` bytes further on.
-RUSH_SHARED void start(Walk* walk, int32_t step) {
+/// Neighbouring positions, the first one's window at x and the next ones' `step` bytes apart.
+struct Positions {
+  const int8_t* x;
+  int32_t step;
+  int8_t* out;
+  int32_t count;
+};
+
+/// Two positions at a time, half of all of them apart: of an odd number, the one in the middle is computed twice.
+RUSH_SHARED void run_positions(Walk* walk, const Positions& at) {
   ConvRun* const run = &walk->run;
-  const Conv2dParams& p = *walk->params;
-  const uint32_t apart = static_cast<uint32_t>((walk->at.second - walk->at.first) * p.out_pixel - 4);
-  run->apart = static_cast<int32_t>(apart << 16 | static_cast<uint16_t>(p.codes.zero_point));
-  run->out = walk->row + walk->at.first * p.out_pixel;
-  run->step[0] = run->step[1] = step;
-  run->pairs = run->last == 4 ? walk->at.pairs : 1;
-  RUSH_ROLLED for (uint32_t left = walk->at.pairs; left != 0; left -= run->pairs) {
+  const uint32_t channels = walk->params->out_channels;
+  const int32_t tiles = (at.count + 1) >> 1, apart = at.count - tiles;
+  // Several segments lead to the next position by themselves, and to what is loaded ahead.
+  run->step = run->segments == 1 ? at.step - static_cast<int32_t>(walk->window_bytes) : -kTileChunk;
+  run->position = at.step;
+  run->x[0] = at.x;
+  run->x[1] = at.x + apart * at.step;
+  run->out[0] = at.out - run->out_step;
+  run->out[1] = run->out[0] + apart * run->out_step;
+  run->weights = static_cast<const int8_t*>(walk->operands[2]);
+  run->channels = static_cast<const ChannelBlock*>(walk->operands[3]);
+  run->tiles = static_cast<uint32_t>(tiles);
+  run->end = at.x + tiles * at.step - run->step;
+  run->blocks = channels >> 2;
+  run->last = 4;
+  if (run->blocks != 0) rush_conv2d_run_mve(run);
+  run->last = channels & 3u;
+  if (run->last == 0) return;
+  run->weights += run->blocks * run->block_bytes;
+  run->channels += run->blocks;
+  RUSH_ROLLED for (int8_t*& out : run->out) out += 4 * run->blocks;
+  run->end = at.x + at.step - run->step;
+  run->blocks = run->tiles = 1;
+  RUSH_ROLLED for (int32_t left = tiles; left != 0; --left) {
     rush_conv2d_run_mve(run);
-    run->out += run->out_step;
-    RUSH_ROLLED for (uint32_t i = 0; i < run->segments; ++i) {
-      run->segment[i].x[0] += step;
-      run->segment[i].x[1] += step;
+    RUSH_ROLLED for (uint32_t i = 0; i < 2; ++i) {
+      run->x[i] += at.step;
+      run->out[i] += run->out_step;
     }
+    run->end += at.step;
   }
 }
 
-/// Positions [begin, end) of one segment each, the first one's at x and the next ones' `step` bytes apart. A single one
-/// is computed twice.
-RUSH_SHARED void run_positions(Walk* walk, Band positions, const int8_t* x, int32_t step) {
-  RunSegment* const segment = walk->run.segment;
-  int32_t count = positions.end - positions.begin;
-  walk->at = {positions.begin, positions.begin + 1, static_cast<uint32_t>(count >> 1)};
-  segment->x[0] = x;
-  segment->x[1] = x + step;
-  start(walk, 2 * step);
-  if ((count & 1) == 0) return;
-  walk->at = {positions.end - 1, positions.end - 1, 1};
-  segment->x[0] = segment->x[1] = x + (count - 1) * step;
-  start(walk, 0);
-}
-
-/// 1x1 kernels.
-RUSH_SHARED void walk_points(Walk* walk, Band band) {
-  const Conv2dParams& p = *walk->params;
-  const ConvGeometry& g = p.geometry;
-  const bool dense = is_dense_pointwise(p);
-  const int32_t rows = dense ? band.end - band.begin : 1, width = g.out_width * rows;
-  const int32_t step = g.stride_width * p.in_pixel, chunks = static_cast<int32_t>(walk->window_bytes);
-  // Positions whose chunks reach beyond the row: where it may be the last one, they are read from a copy.
-  const int32_t end = (g.in_width * rows - 1) * p.in_pixel + p.in_channels;
-  const int32_t beyond = (width - 1) * step + chunks - end;
-  int32_t careful = beyond <= 0 ? 0 : clamp_to((beyond + step - 1) / step, 0, width);
-  if (dense && band.end < g.in_height && g.in.row_bytes >= kTileChunk) careful = 0;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
-    const int8_t* const in = walk->in + row_offset(g.in, static_cast<uint32_t>(y * g.stride_height));
-    walk->row = walk->out + row_offset(g.out, static_cast<uint32_t>(y));
-    run_positions(walk, {0, width - careful}, in, step);
-    RUSH_ROLLED for (int32_t x = width - careful; x < width; ++x) {
-      copy_bytes(walk->windows, in + x * step, p.in_channels);
-      run_positions(walk, {x, x + 1}, walk->windows, 0);
-    }
+/// Copies a row of pixels of which only the first channels are wanted.
+RUSH_SHARED void copy_pixels(const Conv2dParams& p, int8_t* to, const int8_t* from) {
+  const bool dense = p.in_pixel == p.in_channels;
+  const uint32_t bytes = dense ? static_cast<uint32_t>(p.geometry.in_width) * p.in_channels : p.in_channels;
+  RUSH_ROLLED for (int32_t left = dense ? 1 : p.geometry.in_width; left != 0; --left) {
+    copy_bytes(to, from, bytes);
+    to += p.in_channels;
+    from += p.in_pixel;
   }
 }
 
@@ -291,7 +259,6 @@ RUSH_SHARED void start_ring(Walk* walk, int32_t y) {
   const Conv2dParams& p = *walk->params;
   walk->pitch = tile_ring_pixels(p) * p.in_channels + kTileChunk;
   walk->ring_bytes = walk->pitch * tile_ring_rows(p.geometry);
-  walk->windows = walk->ring + walk->ring_bytes;
   walk->place = 0;
   walk->loaded = y * p.geometry.stride_height - p.geometry.pad_top;
   fill_bytes(walk->ring, p.zero_point, static_cast<int32_t>(walk->ring_bytes));
@@ -306,80 +273,113 @@ RUSH_SHARED void load_rows(Walk* walk, int32_t y) {
   RUSH_ROLLED for (; walk->loaded <= bottom; ++walk->loaded) {
     int8_t* const to = walk->ring + walk->place + g.pad_left * p.in_channels;
     if (walk->loaded >= 0 && walk->loaded < g.in_height) {
-      copy_pixels(p, to, walk->in + row_offset(g.in, static_cast<uint32_t>(walk->loaded)));
+      copy_pixels(
+          p, to, static_cast<const int8_t*>(walk->operands[0]) + row_offset(g.in, static_cast<uint32_t>(walk->loaded)));
     } else {
       fill_bytes(to, p.zero_point, g.in_width * p.in_channels);
     }
     walk->place += walk->pitch;
     if (walk->place == walk->ring_bytes) walk->place = 0;
   }
-  walk->row = walk->out + row_offset(g.out, static_cast<uint32_t>(y));
 }
 
-/// Runs over pairs of a row whose windows' rows are in the ring.
-RUSH_SHARED void run_rows(Walk* walk, const PairedPositions& at) {
+RUSH_SHARED int8_t* output_row(const Walk& walk, int32_t y) {
+  return static_cast<int8_t*>(walk.operands[1]) + row_offset(walk.params->geometry.out, static_cast<uint32_t>(y));
+}
+
+/// 1x1 kernels that read the map. Rows that go on where the one before ends are one row.
+RUSH_SHARED void walk_map(Walk* walk, Band band) {
   const Conv2dParams& p = *walk->params;
-  const int32_t step = p.geometry.stride_width * p.in_channels;
-  RowCursor row = {walk->place, walk->pitch, walk->ring_bytes};
-  RUSH_ROLLED for (uint32_t i = 0; i < walk->run.segments; ++i) {
-    RunSegment* const segment = &walk->run.segment[i];
-    segment->x[0] = walk->ring + row.offset + at.first * step;
-    segment->x[1] = walk->ring + row.offset + at.second * step;
-    row.next();
+  const ConvGeometry& g = p.geometry;
+  const int32_t step = g.stride_width * p.in_pixel;
+  const bool dense = (g.in.reciprocal | g.out.reciprocal) == 0 &&
+                     g.in.row_bytes * g.stride_height == static_cast<uint32_t>(step) * g.out_width &&
+                     g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
+  const int32_t rows = dense ? band.end - band.begin : 1, width = g.out_width * rows;
+  // Positions whose chunks reach beyond the row are read from copies, unless a row follows.
+  int32_t end = (g.in_width * rows - 1) * p.in_pixel + p.in_channels, direct = width;
+  if (dense && band.end < g.in_height && g.in.row_bytes >= kTileChunk) end += kTileChunk;
+  const int32_t bytes = static_cast<int32_t>(walk->window_bytes);
+  while (direct != 0 && (direct - 1) * step + bytes > end) --direct;
+  if (direct != width) direct &= ~1;  // a tile takes two
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
+    const int8_t* const in =
+        static_cast<const int8_t*>(walk->operands[0]) + row_offset(g.in, static_cast<uint32_t>(y * g.stride_height));
+    int8_t* const out = output_row(*walk, y);
+    if (direct != 0) run_positions(walk, {in, step, out, direct});
+    if (direct == width) continue;
+    RUSH_ROLLED for (int32_t x = direct; x < width; ++x) {
+      copy_bytes(walk->ring + (x - direct) * bytes, in + x * step, p.in_channels);
+    }
+    run_positions(walk, {walk->ring, bytes, out + direct * p.out_pixel, width - direct});
   }
-  walk->at = at;
-  start(walk, 2 * step);
 }
 
-/// Windows that read rows in the ring.
-RUSH_SHARED void walk_rows(Walk* walk, Band band) {
-  const int32_t last = walk->params->geometry.out_width - 1;
+/// The way from each segment of a window in the ring to the next one, and to the next position's.
+RUSH_SHARED void set_segments(Walk* walk, int32_t step) {
+  RowCursor row = {walk->place, walk->pitch, walk->ring_bytes};
+  RunSegment* segment = walk->run.segment;
+  RUSH_ROLLED for (uint32_t left = walk->run.segments; left != 0; --left, ++segment) {
+    const uint32_t end = row.offset + walk->run.chunks * kTileChunk;
+    row.next();
+    segment->step = static_cast<int32_t>(row.offset - end);
+    if (left == 1) segment->step += step;
+  }
+}
+
+/// Windows that are read in the ring.
+RUSH_SHARED void walk_ring(Walk* walk, Band band) {
+  const Conv2dParams& p = *walk->params;
+  const ConvGeometry& g = p.geometry;
+  const int32_t step = g.out_width == 1 ? 0 : g.stride_width * p.in_channels;  // never beyond the last position
   start_ring(walk, band.begin);
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
     load_rows(walk, y);
-    run_rows(walk, {0, 1, static_cast<uint32_t>(last + 1) >> 1});
-    if ((last & 1) == 0) run_rows(walk, {last, last, 1});
+    set_segments(walk, step);
+    run_positions(walk, {walk->ring + walk->place, step, output_row(*walk, y), g.out_width});
   }
 }
 
-/// Neighbouring taps of all rows of a window: bytes from rows in a ring to rows side by side.
-struct TapRows {
-  const int8_t* ring;
-  RowCursor row;
-  uint32_t rows;
+/// Part of a row of neighbouring windows, in the ring or where they are gathered.
+struct Taps {
+  const int8_t* from;
+  int8_t* to;
   uint32_t bytes;
-  uint32_t pitch;
+  uint32_t windows;
 };
 
-/// Up to fifteen bytes too many are written.
-RUSH_SHARED void gather_taps(const TapRows& taps, int8_t* to) {
-  const int8_t* const ring = taps.ring;
-  const uint32_t bytes = taps.bytes, pitch = taps.pitch;
-  RowCursor row = taps.row;
-  RUSH_ROLLED for (uint32_t rows = taps.rows; rows != 0; --rows) {
-    const int8_t* from = ring + row.offset;
-    vstrbq_s8(to, vldrbq_s8(from));
-    RUSH_ROLLED for (uint32_t i = 16; i < bytes; i += 16) vstrbq_s8(to + i, vldrbq_s8(from + i));
-    to += pitch;
-    row.next();
+/// Up to fifteen bytes too many are read.
+RUSH_SHARED void gather_taps(const Walk& walk, const Taps& taps) {
+  const int32_t step = walk.params->geometry.stride_width * walk.params->in_channels;
+  const uint32_t window_bytes = walk.window_bytes;
+  RUSH_ROLLED for (uint32_t i = 0; i < taps.bytes; i += 16) {
+    const mve_pred16_t live = vctp8q(taps.bytes - i);
+    const int8_t* from = taps.from + i;
+    int8_t* to = taps.to + i;
+    uint32_t left = taps.windows;
+    RUSH_ROLLED do {
+      vstrbq_p_s8(to, vldrbq_s8(from), live);
+      from += step;
+      to += window_bytes;
+    }
+    while (--left != 0);
   }
 }
 
-/// The window of position x, from the ring.
-RUSH_SHARED void gather(const Walk& walk, int32_t x, int8_t* to) {
+/// The windows from position x on.
+RUSH_SHARED void gather(const Walk& walk, int32_t x, int32_t count, int8_t* to) {
   const Conv2dParams& p = *walk.params;
   const ConvGeometry& g = p.geometry;
-  const uint32_t row_bytes = g.kernel_width * p.in_channels;
-  const int8_t* const ring = walk.ring + x * g.stride_width * p.in_channels;
+  const uint32_t together = g.dilation_width == 1 ? g.kernel_width : 1, bytes = together * p.in_channels;
   RowCursor row = {walk.place, g.dilation_height * walk.pitch, walk.ring_bytes};
-  if (g.dilation_width == 1) {
-    gather_taps({ring, row, g.kernel_height, row_bytes, row_bytes}, to);
-    return;
-  }
-  RUSH_ROLLED for (uint32_t rows = g.kernel_height; rows != 0; --rows, row.next()) {
-    RUSH_ROLLED for (uint32_t tap = 0; tap < g.kernel_width; ++tap, to += p.in_channels) {
-      gather_taps({ring + tap * g.dilation_width * p.in_channels, row, 1, p.in_channels, 0}, to);
+  RUSH_ROLLED for (uint32_t rows = g.kernel_height; rows != 0; --rows) {
+    const int8_t* from = walk.ring + row.offset + x * g.stride_width * p.in_channels;
+    RUSH_ROLLED for (uint32_t taps = g.kernel_width; taps != 0; taps -= together) {
+      gather_taps(walk, {from, to, bytes, static_cast<uint32_t>(count)});
+      from += g.dilation_width * p.in_channels;
+      to += bytes;
     }
+    row.next();
   }
 }
 
@@ -387,39 +387,31 @@ RUSH_SHARED void gather(const Walk& walk, int32_t x, int8_t* to) {
 RUSH_SHARED void walk_gathered(Walk* walk, Band band) {
   const Conv2dParams& p = *walk->params;
   const ConvGeometry& g = p.geometry;
-  const int32_t most = static_cast<int32_t>(tile_windows(walk->window_bytes)),
-                bytes = static_cast<int32_t>(walk->window_bytes);
+  const int32_t most = static_cast<int32_t>(tile_windows(walk->window_bytes));
+  const int32_t bytes = static_cast<int32_t>(walk->window_bytes);
   const bool dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
   start_ring(walk, band.begin);
-  // Positions of a row; where rows lie side by side, windows of the one before may wait for others.
-  int32_t x = 0, waiting = 0;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; x = 0) {
-    load_rows(walk, y++);
-    RUSH_ROLLED for (; x < g.out_width; ++x) {
-      gather(*walk, x, walk->windows + waiting++ * bytes);
-      const bool row_ends = x + 1 == g.out_width && (!dense || y == band.end);
+  int8_t* const windows = walk->ring + walk->ring_bytes;
+  // Where rows lie side by side, windows of the one before may wait for others.
+  int32_t waiting = 0;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
+    load_rows(walk, y);
+    RUSH_ROLLED for (int32_t x = 0; x < g.out_width;) {
+      const int32_t count = clamp_to(g.out_width - x, 1, most - waiting);
+      gather(*walk, x, count, windows + waiting * bytes);
+      x += count;
+      waiting += count;
+      const bool row_ends = x == g.out_width && (!dense || y + 1 == band.end);
       if (waiting < most && !row_ends) continue;
-      run_positions(walk, {x + 1 - waiting, x + 1}, walk->windows, bytes);
+      run_positions(walk, {windows, bytes, output_row(*walk, y) + (x - waiting) * p.out_pixel, waiting});
       waiting = 0;
     }
   }
 }
 
-void clamp_row(const Conv2dParams& p, int8_t* out) {
-  const bool dense = p.out_pixel == p.out_channels;
-  const int32_t bytes = dense ? p.out_channels * p.geometry.out_width : p.out_channels;
-  RUSH_ROLLED for (int32_t left = dense ? 1 : p.geometry.out_width; left != 0; --left, out += p.out_pixel) {
-    clamp_bytes(out, p.codes, bytes);
-  }
-}
-
-/// The runs clamp to all codes; a narrower range is a second look at the band.
-RUSH_SHARED void clamp_band(const Walk& walk, Band band) {
-  const Conv2dParams& p = *walk.params;
-  if (p.codes.min == -128 && p.codes.max == 127) return;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
-    clamp_row(p, walk.out + row_offset(p.geometry.out, static_cast<uint32_t>(y)));
-  }
+void clamp_outputs(const Conv2dParams& p, void* const* operands, Band band) {
+  if (is_narrow(p.codes))
+    clamp_band(p.geometry, {static_cast<int8_t*>(operands[1]), p.out_pixel, p.out_channels, p.codes}, band);
 }
 
 }  // namespace
@@ -428,23 +420,22 @@ void conv2d_tiles_s8_mve(const void* params, void* const* operands, Band band) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
   Walk* const walk = set_up(p, operands);
   set_code_of_one(&walk->run);
-  if (p.gather == 0) {
-    walk_points(walk, band);
-  } else {
+  if (p.gather != 0) {
     walk_gathered(walk, band);
+  } else if (tiles_read_map(p)) {
+    walk_map(walk, band);
+  } else {
+    walk_ring(walk, band);
   }
-  clamp_band(*walk, band);
+  clamp_outputs(p, operands, band);
 }
 
 void conv2d_rows_s8_mve(const void* params, void* const* operands, Band band) {
-  Walk* const walk = set_up(*static_cast<const Conv2dParams*>(params), operands);
-  if (walk->run.segments == 1) {
-    set_code_of_one(&walk->run);
-  } else {
-    set_code_of_rows(&walk->run);
-  }
-  walk_rows(walk, band);
-  clamp_band(*walk, band);
+  const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
+  Walk* const walk = set_up(p, operands);
+  set_code_of_rows(&walk->run);
+  walk_ring(walk, band);
+  clamp_outputs(p, operands, band);
 }
 
 }  // namespace rush

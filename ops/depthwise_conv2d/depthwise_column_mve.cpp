@@ -85,7 +85,7 @@ void depthwise_column_s8_mve(const void* params, void* const* operands, Band ban
     column.outputs.end = column.outputs.begin + most < band.end ? column.outputs.begin + most : band.end;
     sum_part(&column, &rows);
   }
-  clamp_band(p, operands, band);
+  clamp_outputs(p, operands, band);
 }
 
 }  // namespace rush

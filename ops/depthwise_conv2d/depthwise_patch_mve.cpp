@@ -92,7 +92,7 @@ void depthwise_patch_s8_mve(const void* params, void* const* operands, Band band
     }
     sum_rows(p, operands, {y, band.end - y < most ? band.end : y + most}, {0, p.channels / 4u}, &rows);
   }
-  clamp_band(p, operands, band);
+  clamp_outputs(p, operands, band);
 }
 
 }  // namespace rush

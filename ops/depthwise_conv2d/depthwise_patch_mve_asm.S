@@ -24,15 +24,15 @@
 .endm
 
 // The sums of four channels' windows that begin at byte \first of their sixteen weights.
-.macro sum first
+.macro sum first, spare
   vldrb.8 q4, [r5, #\first]
   vmladav.s8 r2, q0, q4
-  vldrb.8 q4, [r5, #\first + 16]
-  vmladav.s8 r4, q1, q4
+  vldrb.8 \spare, [r5, #\first + 16]
+  vmladav.s8 r4, q1, \spare
   vldrb.8 q4, [r5, #\first + 32]
   vmladav.s8 r6, q2, q4
-  vldrb.8 q4, [r5, #\first + 48]
-  vmladav.s8 r8, q3, q4
+  vldrb.8 \spare, [r5, #\first + 48]
+  vmladav.s8 r8, q3, \spare
 .endm
 
   .section .text.rush_depthwise_patch_rows, "ax", %progbits
@@ -77,18 +77,18 @@ rush_depthwise_patch_rows:
   add r1, r0, #RUN
   ldm r1, {r1, r2, r3, r5, r7, r9, r10, r11, r12}
   vld40.32 {q0, q1, q2, q3}, [r1]
-  adds r4, r3, #4
-  vld41.32 {q0, q1, q2, q3}, [r1]
-  add r6, r5, #64
-  vld42.32 {q0, q1, q2, q3}, [r1]
   add r8, r7, #4
-  vld43.32 {q0, q1, q2, q3}, [r1]
+  vld41.32 {q0, q1, q2, q3}, [r1]
   add lr, r9, #32
+  vld42.32 {q0, q1, q2, q3}, [r1]
   add r7, r0, #BELOW
-  stm r7, {r4, r6, r8, lr}
-  vldrw.32 q5, [r9, #16]
-  sub r7, r8, #4
+  add r6, r5, #64
+  vld43.32 {q0, q1, q2, q3}, [r1]
+  adds r4, r3, #4
   add r1, r10
+  vldrw.32 q5, [r9, #16]
+  stm r7, {r4, r6, r8, lr}
+  sub r7, r8, #4
   sub lr, r2, #1
   cmp r3, r7
   beq .Lsingle
@@ -96,10 +96,10 @@ rush_depthwise_patch_rows:
   // The upper sums of a patch end in q6, the lower ones in r2, r4, r6, r8; its codes are made while the next patch is
   // summed.
   sub r3, r12
-  sum 1
+  sum 1, q7
   vmov q6[2], q6[0], r2, r6
   vmov q6[3], q6[1], r4, r8
-  sum 0
+  sum 0, q7
   wls lr, lr, .Lpair_last
 .Lpair:
   vld40.32 {q0, q1, q2, q3}, [r1]
@@ -146,22 +146,22 @@ rush_depthwise_patch_rows:
   le lr, .Lpair
 .Lpair_last:
   vmov q7[2], q7[0], r2, r6
-  vldrw.32 q0, [r9]
   vmov q7[3], q7[1], r4, r8
+  vldrw.32 q0, [r9]
   vadd.i32 q7, q7, q0
   vmulh.s32 q7, q7, q5
   vadd.i32 q6, q6, q0
-  vmulh.s32 q6, q6, q5
-  vrshl.s32 q7, q7, q5
   ldr r1, [r0, #GROUPS]
-  vrshl.s32 q6, q6, q5
-  vqmovnb.s32 q7, q7
-  add r3, r12
   subs r1, r1, #1
-  vqmovnt.s32 q7, q6
+  vrshl.s32 q7, q7, q5
+  vmulh.s32 q6, q6, q5
+  vqmovnb.s32 q7, q7
   str r1, [r0, #GROUPS]
+  vrshl.s32 q6, q6, q5
   add r1, r0, #FILL
+  vqmovnt.s32 q7, q6
   vqadd.s16 q7, q7, r11
+  add r3, r12
   vqmovnb.s16 q7, q7
   vstrb.32 q7, [r3]
   vshr.u32 q7, q7, #16
@@ -172,7 +172,7 @@ rush_depthwise_patch_rows:
 
 .Lsingle:
   vldrw.32 q7, [r9]
-  sum 1
+  sum 1, q6
   wls lr, lr, .Lsingle_last
 .Lone:
   vld40.32 {q0, q1, q2, q3}, [r1]

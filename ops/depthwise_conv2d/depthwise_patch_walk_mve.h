@@ -6,7 +6,7 @@
 
 #include <arm_mve.h>
 
-#include "../conv2d/conv2d_rolled.h"
+#include "../conv2d/conv2d_clamp_mve.h"
 #include "depthwise_patch.h"
 #include "depthwise_patch_rows.h"
 
@@ -35,22 +35,9 @@ inline void set_row(PatchRows* rows, int32_t r, const uint8_t* row, uint32_t col
   rows->not_below[r] = ~columns;
 }
 
-/// Clamps a row of codes to a narrower range than that of int8.
-inline void clamp_row(const DepthwiseConv2dParams& p, int8_t* out) {
-  const int8x16_t min = vdupq_n_s8(p.codes.min), max = vdupq_n_s8(p.codes.max);
-  const uint32_t bytes = static_cast<uint32_t>(p.geometry.out_width) * p.channels;
-  RUSH_ROLLED for (uint32_t i = 0; i < bytes; i += 16) {
-    const mve_pred16_t live = vctp8q(bytes - i);
-    vstrbq_p_s8(out + i, vminq_s8(vmaxq_s8(vldrbq_z_s8(out + i, live), min), max), live);
-  }
-}
-
-/// Narrows the range of a band's codes after it has been made, which few layers need.
-[[gnu::noinline]] inline void clamp_band(const DepthwiseConv2dParams& p, void* const* operands, Band band) {
-  if (p.codes.min == -128 && p.codes.max == 127) return;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; ++y) {
-    clamp_row(p, static_cast<int8_t*>(operands[1]) + row_offset(p.geometry.out, static_cast<uint32_t>(y)));
-  }
+inline void clamp_outputs(const DepthwiseConv2dParams& p, void* const* operands, Band band) {
+  if (is_narrow(p.codes))
+    clamp_band(p.geometry, {static_cast<int8_t*>(operands[1]), p.channels, p.channels, p.codes}, band);
 }
 
 /// Groups of four channels.

@@ -4,6 +4,7 @@
 #include <arm_mve.h>
 
 #include "../conv2d/conv2d_channels_mve.h"
+#include "../conv2d/conv2d_clamp_mve.h"
 #include "../conv2d/conv2d_rolled.h"
 #include "linear_tiles.h"
 
@@ -86,15 +87,6 @@ const int8_t* whole_chunks(const LinearParams& p, const int8_t* x, void* scratch
   return copy;
 }
 
-/// The run clamps to all codes.
-void clamp_outputs(const LinearParams& p, int8_t* out) {
-  const int8x16_t least = vdupq_n_s8(p.codes.min), most = vdupq_n_s8(p.codes.max);
-  RUSH_ROLLED for (uint32_t i = 0; i < p.out_features; i += 16) {
-    const mve_pred16_t live = vctp8q(p.out_features - i);
-    vstrbq_p_s8(out + i, vminq_s8(vmaxq_s8(vldrbq_z_s8(out + i, live), least), most), live);
-  }
-}
-
 }  // namespace
 
 void linear_tiles_s8_mve(const void* params, void* const* operands, Band band) {
@@ -117,7 +109,7 @@ void linear_tiles_s8_mve(const void* params, void* const* operands, Band band) {
     RUSH_ROLLED for (uint32_t left = p.positions; left != 0; --left) {
       run.x = whole_chunks(p, x, operands[4]);
       rush_linear_run_mve(&run);
-      if (p.codes.min != -128 || p.codes.max != 127) clamp_outputs(p, run.out);
+      if (is_narrow(p.codes)) clamp_codes(run.out, p.codes, p.out_features);
       x += p.in_features;
       run.out += p.out_features;
     }
