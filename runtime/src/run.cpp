@@ -110,6 +110,16 @@ rush_status run_bands(rush_context* context, uint16_t rows, uint32_t most) {
 enum : uint16_t { kAllRows = 0xffff };
 enum : uint32_t { kAllBands = 0xffffffffu };
 
+/// Where the next step runs alone: all of its rows at once, without the accounts of a chain. False where it does not.
+bool run_whole_step(rush_context* context) {
+  const ImageChain& chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
+  if (chain.step_count != 1) return false;
+  const ImageStep& step = elements<ImageStep>(context->image, SectionKind::kSteps)[chain.first_step];
+  if (!run_band(*context, step, {0, step.rows})) return false;
+  ++context->chain;
+  return true;
+}
+
 inline bool is_open(const rush_context* context) { return context != nullptr && context->image != nullptr; }
 
 /// The caller's row into the map of the step that waits for it; returns its bytes. Not inlined: its locals need not lie
@@ -200,7 +210,8 @@ extern "C" rush_status rush_run(rush_context* context, uint32_t entry) {
   using namespace rush;
   rush_status status = rush_begin(context, entry);
   if (status == RUSH_OK) status = status_of(*context);
-  while (status == RUSH_RUNNING) status = run_bands(context, kAllRows, kAllBands);
+  while (status == RUSH_RUNNING)
+    status = run_whole_step(context) ? status_of(*context) : run_bands(context, kAllRows, kAllBands);
   return status;
 }
 
