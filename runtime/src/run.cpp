@@ -95,8 +95,23 @@ rush_status status_of(const rush_context& context) {
   return context.chain == context.chain_end ? RUSH_OK : RUSH_RUNNING;
 }
 
+/// Runs a step alone, all of its rows at once, without the accounts of a chain. False where that cannot be.
+bool run_whole_step(rush_context* context) {
+  if (context->in_chain != 0) return false;
+  const ImageChain& chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
+  if (chain.step_count != 1) return false;
+  const ImageStep& step = elements<ImageStep>(context->image, SectionKind::kSteps)[chain.first_step];
+  if (!run_band(*context, step, {0, step.rows})) return false;
+  ++context->chain;
+  return true;
+}
+
+enum : uint16_t { kAllRows = 0xffff };
+enum : uint32_t { kAllBands = 0xffffffffu };
+
 /// Up to `most` bands of the current chain; a step that runs alone does `rows` rows a band.
 rush_status run_bands(rush_context* context, uint16_t rows, uint32_t most) {
+  if (rows == kAllRows && run_whole_step(context)) return status_of(*context);
   const ImageLink link = alone(rows);
   const Chain chain = current_chain(context, link);
   for (; most != 0; --most) {
@@ -105,19 +120,6 @@ rush_status run_bands(rush_context* context, uint16_t rows, uint32_t most) {
     if (end_band(context, chain, place, end)) break;
   }
   return status_of(*context);
-}
-
-enum : uint16_t { kAllRows = 0xffff };
-enum : uint32_t { kAllBands = 0xffffffffu };
-
-/// Where the next step runs alone: all of its rows at once, without the accounts of a chain. False where it does not.
-bool run_whole_step(rush_context* context) {
-  const ImageChain& chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
-  if (chain.step_count != 1) return false;
-  const ImageStep& step = elements<ImageStep>(context->image, SectionKind::kSteps)[chain.first_step];
-  if (!run_band(*context, step, {0, step.rows})) return false;
-  ++context->chain;
-  return true;
 }
 
 inline bool is_open(const rush_context* context) { return context != nullptr && context->image != nullptr; }
@@ -210,8 +212,7 @@ extern "C" rush_status rush_run(rush_context* context, uint32_t entry) {
   using namespace rush;
   rush_status status = rush_begin(context, entry);
   if (status == RUSH_OK) status = status_of(*context);
-  while (status == RUSH_RUNNING)
-    status = run_whole_step(context) ? status_of(*context) : run_bands(context, kAllRows, kAllBands);
+  while (status == RUSH_RUNNING) status = run_bands(context, kAllRows, kAllBands);
   return status;
 }
 
