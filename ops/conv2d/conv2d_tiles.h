@@ -76,5 +76,13 @@ inline uint32_t tiles_scratch(const Conv2dParams& p, const ConvSegments& segment
   return saturating_add(tile_ring_bytes(p), p.gather == 0 ? 0 : tile_windows(bytes) * bytes);
 }
 
+/// The same convolution for conv2d_s8_scalar: what Helium reads in its ring may not lie so in the map.
+inline Conv2dParams without_ring(const Conv2dParams& p) {
+  const bool contiguous = p.geometry.dilation_width == 1 && p.in_pixel == p.in_channels;
+  Conv2dParams scalar = p;
+  if (p.geometry.kernel_width > 1 && !contiguous) scalar.gather = 1;
+  return scalar;
+}
+
 }  // namespace rush
 #endif

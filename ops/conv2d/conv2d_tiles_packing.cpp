@@ -34,7 +34,10 @@ uint8_t inverted(Isa isa, const void* params, size_t i) {
   return isa == Isa::kMve ? uint8_t{0} : conv2d_s8_host.packing.inverted(isa, params, i);
 }
 
-uint32_t scalar_scratch(const void* params) { return conv2d_s8_host.scalar_scratch(params); }
+uint32_t scalar_scratch(const void* params) {
+  const Conv2dParams scalar = without_ring(conv2d_of(params));
+  return conv2d_s8_host.scalar_scratch(&scalar);
+}
 
 const Packing kPacking = {
     .operand = 2,

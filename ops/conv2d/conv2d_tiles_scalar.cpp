@@ -6,11 +6,13 @@
 namespace rush {
 
 void conv2d_tiles_s8_scalar(const void* params, void* const* operands, Band band) {
-  conv2d_s8_scalar(params, operands, band);
+  const Conv2dParams scalar = without_ring(*static_cast<const Conv2dParams*>(params));
+  conv2d_s8_scalar(&scalar, operands, band);
 }
 
 void conv2d_rows_s8_scalar(const void* params, void* const* operands, Band band) {
-  conv2d_s8_scalar(params, operands, band);
+  const Conv2dParams scalar = without_ring(*static_cast<const Conv2dParams*>(params));
+  conv2d_s8_scalar(&scalar, operands, band);
 }
 
 }  // namespace rush
