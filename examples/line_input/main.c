@@ -3,7 +3,7 @@
  * One inference from a camera, line by line. */
 #include "model.h"
 
-/* Waits for the camera's next line and converts it to the model's codes (MODEL_INPUT0_SCALE, MODEL_INPUT0_ZERO_POINT). */
+/* Waits for the camera's next line, converts it to codes (MODEL_INPUT0_SCALE, MODEL_INPUT0_ZERO_POINT). */
 void camera_next_line(int8_t* line, uint32_t bytes);
 
 static uint32_t context[(MODEL_CONTEXT_BYTES + 3) / 4];
