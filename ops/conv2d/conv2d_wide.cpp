@@ -16,9 +16,9 @@ std::vector<uint8_t> wide_rows(std::span<const uint8_t> canonical, size_t output
   const size_t pairs = (inputs + 1) / 2, blocks = (outputs + kWideOutputs - 1) / kWideOutputs;
   std::vector<int16_t> wide(blocks * pairs * 2 * kWideOutputs, 0);
   for (size_t o = 0; o < outputs; ++o) {
-    int16_t* const column = wide.data() + o / kWideOutputs * pairs * 2 * kWideOutputs + o % kWideOutputs * 2;
+    const size_t column = o / kWideOutputs * pairs * 2 * kWideOutputs + o % kWideOutputs * 2;
     for (size_t i = 0; i < inputs; ++i)
-      column[i / 2 * 2 * kWideOutputs + i % 2] = static_cast<int8_t>(canonical[o * inputs + i]);
+      wide[column + i / 2 * 2 * kWideOutputs + i % 2] = static_cast<int8_t>(canonical[o * inputs + i]);
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(wide.data());
   return {bytes, bytes + wide.size() * sizeof(int16_t)};
