@@ -163,6 +163,9 @@ TEST(Open, InputsAndOutputs) {
   EXPECT_EQ(io([](rush_io& p) { p.operand += 1, p.dtype = RUSH_FLOAT32; }), RUSH_BAD_IMAGE);
   EXPECT_EQ(io([](rush_io& p) { p.operand += 1, p.dtype = RUSH_INT16; }), RUSH_BAD_IMAGE);
   EXPECT_EQ(io([](rush_io& p) { p.operand += 1; }), RUSH_OK);
+  EXPECT_EQ(clamp_status([](Image& i) { element<rush_io>(i, SectionKind::kIo, 1).flags |= RUSH_IO_LINE_FED; }),
+            RUSH_BAD_IMAGE)
+      << "an output that the caller gives";
 }
 
 TEST(Open, Steps) {

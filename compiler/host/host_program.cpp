@@ -94,8 +94,6 @@ std::vector<HostTensor> HostProgram::take_outputs(size_t entry) const {
   for (size_t i = 0; i < ports.size(); ++i) {
     HostTensor tensor(ports[i].dtype, ports[i].memory_shape());
     const void* from = rush_output(context, static_cast<uint32_t>(entry), static_cast<uint32_t>(i));
-    if (from == nullptr)
-      throw UserError(fmt::format("output \"{}\" has no memory", ports[i].name), "the image is damaged");
     std::copy_n(static_cast<const uint8_t*>(from), tensor.bytes(), tensor.raw());
     outputs.push_back(std::move(tensor));
   }

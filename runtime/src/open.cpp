@@ -152,11 +152,14 @@ bool chains_hold(const Candidate& c) {
   return step == c.count(SectionKind::kSteps);
 }
 
-/// An input is written by the caller, so it cannot lie in the image.
-bool inputs_writable(const Candidate& c, const ImageEntry& entry) {
-  const rush_io* io = c.all<rush_io>(SectionKind::kIo) + entry.first_input;
-  for (uint32_t left = entry.input_count; left > 0; --left, ++io) {
-    if (io->operand >> kOperandRegionShift == 0) return false;
+/// An input is written by the caller, so it cannot lie in the image; only an input can be given row by row.
+bool ports_hold(const Candidate& c, const ImageEntry& entry) {
+  const rush_io* const all = c.all<rush_io>(SectionKind::kIo);
+  for (uint32_t i = 0; i < entry.input_count; ++i) {
+    if (all[entry.first_input + i].operand >> kOperandRegionShift == 0) return false;
+  }
+  for (uint32_t i = 0; i < entry.output_count; ++i) {
+    if ((all[entry.first_output + i].flags & RUSH_IO_LINE_FED) != 0) return false;
   }
   return true;
 }
@@ -168,7 +171,7 @@ bool entries_hold(const Candidate& c) {
   for (uint32_t left = entry_count; left > 0; --left, ++entry) {
     if (!within(entry->first_chain, entry->chain_count, c.count(SectionKind::kChains)) ||
         !within(entry->first_input, entry->input_count, io_count) ||
-        !within(entry->first_output, entry->output_count, io_count) || !inputs_writable(c, *entry)) {
+        !within(entry->first_output, entry->output_count, io_count) || !ports_hold(c, *entry)) {
       return false;
     }
   }
