@@ -5,6 +5,8 @@
 #ifndef RUSHLIGHT_OPS_MEAN_ROWS_H
 #define RUSHLIGHT_OPS_MEAN_ROWS_H
 
+#include <string.h>
+
 #include "../avg_pool2d/average.h"
 #include "rushlight/kernel.h"
 
@@ -33,6 +35,25 @@ inline uint32_t mean_rows_sums(uint32_t channels) { return (channels + 7u) & ~7u
 
 inline int8_t code_of(const MeanRowsParams& p, int32_t sum) {
   return static_cast<int8_t>(clamp_to(wrapping_add(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
+}
+
+/// Adds a band's rows to the sums, which its first row clears; true where the sums are whole.
+/// AddRow is void(const int8_t* row, int32_t* sums).
+template <class AddRow>
+inline bool add_rows(const MeanRowsParams& p, void* const* operands, Band band, uint32_t sum_count, AddRow add_row) {
+  int32_t* const sums = static_cast<int32_t*>(operands[2]);
+  if (band.begin == 0) memset(sums, 0, 4u * sum_count);
+  for (int32_t y = band.begin; y < band.end; ++y) {
+    add_row(static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), sums);
+  }
+  return band.end == p.rows;
+}
+
+/// The codes of whole sums that lie in the channels' order.
+inline void store_codes(const MeanRowsParams& p, void* const* operands) {
+  const int32_t* const sums = static_cast<const int32_t*>(operands[2]);
+  int8_t* const out = static_cast<int8_t*>(operands[1]);
+  for (uint32_t c = 0; c < p.channels; ++c) out[c] = code_of(p, sums[c]);
 }
 
 }  // namespace rush

@@ -27,14 +27,8 @@ void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
 
 void mean_rows_s8_dsp(const void* params, void* const* operands, Band band) {
   const MeanRowsParams& p = *static_cast<const MeanRowsParams*>(params);
-  int32_t* const sums = static_cast<int32_t*>(operands[2]);
-  if (band.begin == 0) memset(sums, 0, 4u * p.channels);
-  for (int32_t y = band.begin; y < band.end; ++y) {
-    add_row(p, static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), sums);
-  }
-  if (band.end != p.rows) return;
-  int8_t* const out = static_cast<int8_t*>(operands[1]);
-  for (uint32_t c = 0; c < p.channels; ++c) out[c] = code_of(p, sums[c]);
+  const auto add = [&p](const int8_t* row, int32_t* sums) { add_row(p, row, sums); };
+  if (add_rows(p, operands, band, p.channels, add)) store_codes(p, operands);
 }
 
 }  // namespace rush

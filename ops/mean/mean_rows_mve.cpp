@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Eight channels at a time: a row's sums in 16-bit lanes, then added to the even and the odd lanes' 32-bit sums.
-#include <string.h>
-
 #include "../avg_pool2d/average_mve.h"
 #include "mean_rows.h"
 
@@ -24,12 +22,9 @@ void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
 
 void mean_rows_s8_mve(const void* params, void* const* operands, Band band) {
   const MeanRowsParams& p = *static_cast<const MeanRowsParams*>(params);
-  int32_t* sums = static_cast<int32_t*>(operands[2]);
-  if (band.begin == 0) memset(sums, 0, 4u * mean_rows_sums(p.channels));
-  for (int32_t y = band.begin; y < band.end; ++y) {
-    add_row(p, static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), sums);
-  }
-  if (band.end != p.rows) return;
+  const auto add = [&p](const int8_t* row, int32_t* sums) { add_row(p, row, sums); };
+  if (!add_rows(p, operands, band, mean_rows_sums(p.channels), add)) return;
+  const int32_t* sums = static_cast<const int32_t*>(operands[2]);
   int8_t* out = static_cast<int8_t*>(operands[1]);
   const MeanCodes codes = mean_codes(p.scale, 0, p.offset, p.range);
   for (int32_t left = p.channels; left > 0; left -= 8) {
