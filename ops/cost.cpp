@@ -327,7 +327,7 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
     return depthwise_work(isa, params);
   if (family == "depthwise_patch_s8") return depthwise_patch_work(params);
   if (family == "depthwise_column_s8") return depthwise_column_work(params);
-  if (family == "linear_s8" || family == "linear_tiles_s8") return linear_work(isa, params);
+  if (family == "linear_s8") return linear_work(isa, params);
   if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
   if (family == "linear_f32") return linear_f32_work(isa, params);
   if (family == "add_s8") return add_work(isa, as<AddParams>(params).walk);
