@@ -8,6 +8,7 @@
 
 #include "cli/board_argument.h"
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "compiler/firmware/build.h"
 
 namespace rush {
@@ -24,9 +25,7 @@ void add_build_command(CLI::App& app) {
   command->footer("Example: rushlight build out --board mps3-an547");
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
   command->add_option("--board", options->board, "The board; default: the one that runs the target's code");
-  command->add_option("--compiler", options->compiler, "gcc or clang")
-      ->check(CLI::IsMember({"gcc", "clang"}))
-      ->capture_default_str();
+  add_compiler_option(command, options->compiler);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     const firmware::BuildRequest request = firmware_request(options->directory, options->board, options->compiler);

@@ -11,6 +11,7 @@
 #include "cli/board_argument.h"
 #include "cli/commands.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "compiler/firmware/process.h"
 #include "compiler/import/npy.h"
 #include "compiler/ir/exit_code.h"
@@ -130,9 +131,7 @@ void add_compare_command(CLI::App& app) {
                       "Outputs from elsewhere, e.g. PyTorch (.npy); once for each output");
   command->add_option("--float", options->float_model, "The model before quantization (.pt2), to compare with as well");
   command->add_option("--on", options->board, "An emulated board: compare every layer of its firmware too");
-  command->add_option("--compiler", options->compiler, "gcc or clang, of the firmware")
-      ->check(CLI::IsMember({"gcc", "clang"}))
-      ->capture_default_str();
+  add_compiler_option(command, options->compiler);
   command->add_option("--min-sqnr", options->min_sqnr,
                       "Least dB of every output, to --expected or else to the torch stage");
   command->add_option("--record", options->record,
@@ -143,9 +142,7 @@ void add_compare_command(CLI::App& app) {
                       "Inspector");
   command->add_option("--html", options->html, "Write the comparison as a page");
   command->add_option("--target", options->compile.target, "Core to compile for")->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_batch_option(command, options->compile.batch);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] { compare(*options); });
 }

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "compiler/emit/write_model.h"
 #include "compiler/pipeline.h"
 #include "compiler/report/report.h"
@@ -79,12 +80,8 @@ void add_compile_command(CLI::App& app) {
   command->add_option("MODEL", options->model, "MODEL.pt2, written by torch.export.save")->required();
   command->add_option("--target", options->compile.target, "Core, see `rushlight targets`")->capture_default_str();
   command->add_option("-o,--output", options->directory, "Folder for what is made; created if absent")->required();
-  command->add_option("--opt", options->opt, "balanced, speed or size")
-      ->check(CLI::IsMember({"balanced", "speed", "size"}))
-      ->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_opt_option(command, options->opt);
+  add_batch_option(command, options->compile.batch);
   command->add_option("--stream", options->stream, "FIRST..LAST: run these layers band by band, through rings of rows");
   command->add_option("--ram", options->ram,
                       "Most RAM in all, e.g. 32K: layers run through rings of rows as far as that needs it");

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 
 namespace rush {
 
@@ -27,12 +28,8 @@ void add_estimate_command(CLI::App& app) {
   command->add_option("--target", options->targets, "Cores, see `rushlight targets`, or all")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--opt", options->opt, "balanced, speed or size")
-      ->check(CLI::IsMember({"balanced", "speed", "size"}))
-      ->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_opt_option(command, options->opt);
+  add_batch_option(command, options->compile.batch);
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
     if (model_kind(options->model) != ModelKind::kArchive)

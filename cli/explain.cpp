@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/options.h"
 #include "compiler/lower/lower.h"
 #include "compiler/pipeline.h"
 
@@ -63,12 +64,8 @@ void add_explain_command(CLI::App& app) {
   command->footer("Example: rushlight explain model.pt2 --target cortex-m55");
   command->add_option("MODEL", options->model, "MODEL.pt2")->required();
   command->add_option("--target", options->compile.target, "Core, see `rushlight targets`")->capture_default_str();
-  command->add_option("--opt", options->opt, "balanced, speed or size")
-      ->check(CLI::IsMember({"balanced", "speed", "size"}))
-      ->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_opt_option(command, options->opt);
+  add_batch_option(command, options->compile.batch);
   command->add_flag("--json", options->json, "Print JSON; where something cannot run, the errors");
   command->callback([options] { run(*options); });
 }

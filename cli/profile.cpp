@@ -10,6 +10,7 @@
 #include "cli/board_argument.h"
 #include "cli/commands.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "compiler/firmware/process.h"
 
 namespace rush {
@@ -45,9 +46,7 @@ void add_profile_command(CLI::App& app) {
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
   CLI::Option* on =
       command->add_option("--on", options->board, "The emulated board; default: the one that runs the target's code");
-  command->add_option("--compiler", options->compiler, "gcc or clang")
-      ->check(CLI::IsMember({"gcc", "clang"}))
-      ->capture_default_str();
+  add_compiler_option(command, options->compiler);
   command->add_option("--log", options->log, "What a device sent: a capture that holds the lines of rush_profile_write")
       ->excludes(on);
   command->add_option("--etdump", options->etdump, "Also write the profile as an ETDump, for ExecuTorch's Inspector");

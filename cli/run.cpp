@@ -12,6 +12,7 @@
 #include "cli/board_argument.h"
 #include "cli/commands.h"
 #include "cli/model_argument.h"
+#include "cli/options.h"
 #include "compiler/emit/write_model.h"
 #include "compiler/firmware/process.h"
 #include "compiler/firmware/run_firmware.h"
@@ -154,12 +155,8 @@ void add_run_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--on", options->on, "host, or an emulated board")->capture_default_str();
   command->add_option("--target", options->compile.target, "Core to compile a .pt2 for")->capture_default_str();
-  command->add_option("--batch", options->compile.batch, "What a symbolic batch dimension becomes")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command->add_option("--compiler", options->compiler, "gcc or clang")
-      ->check(CLI::IsMember({"gcc", "clang"}))
-      ->capture_default_str();
+  add_batch_option(command, options->compile.batch);
+  add_compiler_option(command, options->compiler);
   command->add_flag("--raw", options->raw, "Write the integers before the final dequantize");
   command->add_flag("--layers", options->layers, "On a board: also what `rushlight profile` prints");
   command->add_flag("--json", options->json, "Print JSON; on a board also instructions and modelled cycles");
