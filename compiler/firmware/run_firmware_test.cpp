@@ -17,6 +17,7 @@
 #include "compiler/plan/plan.h"
 #include "ops/clamp/clamp.h"
 #include "ops/op_def.h"
+#include "tests/support/user_error.h"
 
 namespace rush::firmware {
 namespace {
@@ -90,16 +91,6 @@ void write_directory(const std::filesystem::path& directory, const std::vector<u
   write_file(directory / "model.h", emit_header(image));
   write_file(directory / "model.cpp", emit_source(image));
   write_file(directory / "report.json", "{\"target\": \"" + target + "\"}");
-}
-
-template <class Action>
-std::string user_error(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class Firmware : public ::testing::Test {

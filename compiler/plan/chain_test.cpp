@@ -13,6 +13,7 @@
 #include "compiler/plan/plan.h"
 #include "ops/op_def.h"
 #include "tests/support/random.h"
+#include "tests/support/window.h"
 
 namespace rush {
 namespace {
@@ -28,16 +29,6 @@ constexpr KernelContract kContract = {nullptr, sizeof(WindowParams), 3, 0x4, 0};
 constexpr HostKernel kHost = {.contract = &kContract, .run = nullptr, .packing = {}};
 const KernelFamily kFamily = {901, "window", "window", {"scalar", "scalar", "scalar"}, &kHost};
 constexpr uint32_t kRowBytes = 24;
-
-/// Output row y reads rows [y * stride - pad, y * stride - pad + size) of its input, where they exist.
-struct Window {
-  int size = 1;
-  int stride = 1;
-  int pad = 0;
-
-  int rows_out(int rows) const { return (rows + 2 * pad - size) / stride + 1; }
-  RowDependency dependency(int operand) const { return {operand, stride, size - stride - pad, size}; }
-};
 
 struct Map {
   BufferId buffer;

@@ -18,6 +18,7 @@
 #include "compiler/plan/stream.h"
 #include "ops/op_def.h"
 #include "tests/support/random.h"
+#include "tests/support/window.h"
 
 namespace rush {
 namespace {
@@ -101,16 +102,6 @@ Entry whole_program(const Program& program, std::vector<BufferId> inputs, std::v
   for (const BufferId id : outputs) entry.outputs.push_back(port(id));
   return entry;
 }
-
-/// Output row y reads rows [y * stride - pad, y * stride - pad + size), where they exist.
-struct Window {
-  int size = 1;
-  int stride = 1;
-  int pad = 0;
-
-  int rows_out(int rows) const { return (rows + 2 * pad - size) / stride + 1; }
-  RowDependency dependency(int operand) const { return {operand, stride, size - stride - pad, size}; }
-};
 
 struct Map {
   BufferId buffer;

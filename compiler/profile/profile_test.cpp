@@ -12,6 +12,7 @@
 #include "compiler/firmware/run_firmware.h"
 #include "compiler/ir/diagnostic.h"
 #include "tests/support/hand_programs.h"
+#include "tests/support/user_error.h"
 
 namespace rush {
 namespace {
@@ -24,16 +25,6 @@ const std::string kLog =
     "#rush step 000000 00000004 00000000 0000000c\n"
     "#rush step 000001 00000004 00000001 23456788\n";
 const std::string kEnd = "#rush end 31e4b47b\n";
-
-template <class Action>
-std::string user_error(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string error_of(const std::string& capture) {
   return user_error([&] { parse_profile_log(capture, "uart.txt"); });

@@ -10,6 +10,7 @@
 
 #include "compiler/ir/diagnostic.h"
 #include "compiler/target/description.h"
+#include "tests/support/user_error.h"
 
 namespace rush {
 namespace {
@@ -17,16 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StrEq;
-
-template <class Action>
-std::string user_error(Action action) {
-  try {
-    action();
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 constexpr const char* kBoard = R"(
 name = "b"

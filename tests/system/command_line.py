@@ -37,6 +37,14 @@ def report_of(made: Path) -> dict:
     return json.loads((made / "report.json").read_text())
 
 
+def check_c(path: Path, source: str, made: Path, standard: str = "c99", cpu: str = "cortex-m4") -> None:
+    """Compiles C that includes a generated header, as strictly as a user may."""
+    path.write_text(source)
+    flags = [f"-std={standard}", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", f"-mcpu={cpu}", "-mthumb"]
+    includes = ["-I", ROOT / "runtime/include", "-I", made]
+    subprocess.run(["arm-none-eabi-gcc", *flags, "-fsyntax-only", *includes, path], check=True)
+
+
 class CommandLine(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -304,10 +312,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual([model["name"] for model in size["models"]], ["int8", "real"])
         self.assertLess(size["region_bytes"], sum(arenas))
         code = '#include "models.h"\nchar ram[MODELS_RAM_BYTES > MODELS_ARENA_BYTES ? 1 : -1];\n'
-        (self.folder / "models.c").write_text(code)
-        flags = ["-std=c99", "-pedantic-errors", "-Wall", "-Werror", "-mcpu=cortex-m55", "-mthumb", "-fsyntax-only"]
-        folders = ["-I", ROOT / "runtime/include", "-I", both]
-        subprocess.run(["arm-none-eabi-gcc", *flags, *folders, self.folder / "models.c"], check=True)
+        check_c(self.folder / "models.c", code, both, cpu="cortex-m55")
 
     def test_models_that_cannot_be_linked_are_refused(self):
         other = self.folder / "other_target"
@@ -341,19 +346,7 @@ class CommandLine(unittest.TestCase):
         self.compile_c(source)
 
     def compile_c(self, source: str) -> None:
-        (self.folder / "code.c").write_text(source)
-        flags = [
-            "-std=c11",
-            "-pedantic-errors",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-mcpu=cortex-m4",
-            "-mthumb",
-            "-fsyntax-only",
-        ]
-        command = ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", self.made, self.folder / "code.c"]
-        subprocess.run(command, check=True)
+        check_c(self.folder / "code.c", source, self.made, "c11")
 
     def test_the_c_code_of_profiling_compiles(self):
         blocks = (ROOT / "docs" / "profiling.md").read_text().split("```c\n")[1:]
@@ -416,26 +409,13 @@ class CommandLine(unittest.TestCase):
 
     def test_the_header_puts_bytes_in_and_names_the_best(self):
         made, *_ = self.bytes_as_input(2.0, 1 / 64)
-        (self.folder / "user.c").write_text(
+        source = (
             '#include "model.h"\nint hear(signed char *input, const unsigned char *camera, const signed char *scores);\n'
             "int hear(signed char *input, const unsigned char *camera, const signed char *scores) {\n"
             "  uint16_t top[3];\n  model_input0_bytes(input, camera);\n"
             "  return model_top(scores, top, 3) == 3 ? model_labels[top[0]][0] : 0;\n}\n"
         )
-        flags = [
-            "-std=c99",
-            "-pedantic-errors",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-mcpu=cortex-m4",
-            "-mthumb",
-            "-fsyntax-only",
-        ]
-        subprocess.run(
-            ["arm-none-eabi-gcc", *flags, "-I", ROOT / "runtime/include", "-I", made, self.folder / "user.c"],
-            check=True,
-        )
+        check_c(self.folder / "user.c", source, made)
 
     def test_what_does_not_fit_bytes_is_refused(self):
         out = ("-o", self.folder / "nothing")
