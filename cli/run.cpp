@@ -54,6 +54,8 @@ Result run_with(const Runner& runner, const Options& options) {
 Result run_on_board(const Options& options, const fs::path& directory) {
   const firmware::BuildRequest request = firmware_request(directory, options.on, options.compiler);
   const bool is_linked = model_kind(directory) == ModelKind::kLinked;
+  if (options.layers && is_linked)
+    throw UserError("--layers counts one model", "name the folder that this model was compiled to");
   uint32_t stack_bytes = 0;
   const Runner runner = board_runner(request, &stack_bytes);
   Result result = run_with(runner, options);
@@ -64,8 +66,6 @@ Result run_on_board(const Options& options, const fs::path& directory) {
     result.facts["cycles"] = cost.profile.cycles;
     result.facts["milliseconds"] = cost.milliseconds;
   }
-  if (options.layers && is_linked)
-    throw UserError("--layers counts one model", "name the folder that this model was compiled to");
   if (options.layers) {
     const ModelProfile profile = profile_on_board(request);
     if (options.json)

@@ -307,6 +307,7 @@ class CommandLine(unittest.TestCase):
             call("run", both, *inputs, "--output", self.folder / "z.npy", "--on", place)
             for i, outputs in enumerate(expected):
                 np.testing.assert_array_equal(np.load(self.folder / f"z{i}.npy"), outputs, f"{place} {i}")
+        self.assertIn("counts one model", refused("run", both, *inputs, "--on", "mps3-an547", "--layers"))
         size = call_json("size", both)
         self.assert_adds_up(size)
         self.assertEqual([model["name"] for model in size["models"]], ["int8", "real"])
