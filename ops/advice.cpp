@@ -86,7 +86,8 @@ std::string kernel_reason(Isa isa, std::string_view family, const void* params) 
   if (family.starts_with("quantize")) return "an integer layer reads a float result";
   if (family.starts_with("dequantize")) return "a float layer reads an integer result";
   if (family.starts_with("clamp")) return "no layer before it takes the limits into its own";
-  if (family.starts_with("rescale")) return "the scale changes between two layers";
+  if (family.starts_with("rescale"))
+    return "a table: the scale changes between two layers, or an activation has one of its own";
   if (family.ends_with("_f32")) return "the layer is not quantized";
   return "the operator's only int8 kernel";
 }

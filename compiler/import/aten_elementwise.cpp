@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "compiler/import/aten_map.h"
+#include "ops/activation/activation_op.h"
 #include "ops/add/add_op.h"
 #include "ops/batch_norm/batch_norm_op.h"
 #include "ops/cast/cast_op.h"
@@ -61,6 +62,68 @@ void translate_relu6(Call& call) { finish_clamp(call, 0, 6); }
 void translate_hardtanh(Call& call) { finish_clamp(call, call.real("min_val", -1), call.real("max_val", 1)); }
 
 void translate_clamp(Call& call) { finish_clamp(call, call.real("min", -INFINITY), call.real("max", INFINITY)); }
+
+// --- activations ---
+
+void finish_activation(Call& call, const Activation& activation) {
+  call.finish_elementwise(activation, {call.tensor("self")});
+}
+
+void translate_hardsigmoid(Call& call) { finish_activation(call, {.function = "hardsigmoid"}); }
+
+void translate_hardswish(Call& call) { finish_activation(call, {.function = "hardswish"}); }
+
+void translate_log_sigmoid(Call& call) { finish_activation(call, {.function = "log_sigmoid"}); }
+
+void translate_mish(Call& call) { finish_activation(call, {.function = "mish"}); }
+
+void translate_sigmoid(Call& call) { finish_activation(call, {.function = "sigmoid"}); }
+
+void translate_silu(Call& call) { finish_activation(call, {.function = "silu"}); }
+
+void translate_tanh(Call& call) { finish_activation(call, {.function = "tanh"}); }
+
+void translate_elu(Call& call) {
+  finish_activation(call, {.function = "elu",
+                           .alpha = call.real("alpha", 1),
+                           .scale = call.real("scale", 1),
+                           .input_scale = call.real("input_scale", 1)});
+}
+
+/// The constants with which a network normalizes itself, as PyTorch rounds them.
+void translate_selu(Call& call) {
+  finish_activation(call, {.function = "elu", .alpha = 1.6732632423543772, .scale = 1.0507009873554805});
+}
+
+/// max(0, x) + min(0, alpha * (exp(x / alpha) - 1))
+void translate_celu(Call& call) {
+  const double alpha = call.real("alpha", 1);
+  if (alpha <= 0) call.unsupported("alpha below or at 0");
+  finish_activation(call, {.function = "elu", .alpha = alpha, .input_scale = 1 / alpha});
+}
+
+void translate_gelu(Call& call) {
+  const std::string approximate = call.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh") call.unsupported("approximate=\"" + approximate + "\"");
+  finish_activation(call, {.function = approximate == "tanh" ? "gelu_tanh" : "gelu"});
+}
+
+void translate_leaky_relu(Call& call) {
+  finish_activation(call, {.function = "leaky_relu", .alpha = call.real("negative_slope", 0.01)});
+}
+
+void translate_prelu(Call& call) {
+  const TensorId weight = call.tensor("weight");
+  const HostTensor* slope = call.constant(weight);
+  if (!slope || slope->size() != 1) call.fail("its slope is not one constant", "take nn.PReLU() with one slope for all channels");
+  finish_activation(call, {.function = "leaky_relu", .alpha = slope->number(0)});
+}
+
+void translate_softplus(Call& call) {
+  const double beta = call.real("beta", 1);
+  if (beta <= 0) call.unsupported("beta below or at 0");
+  finish_activation(call, {.function = "softplus", .input_scale = beta, .threshold = call.real("threshold", 20)});
+}
 
 // --- normalization ---
 
@@ -155,6 +218,31 @@ constexpr auto kOperators = std::to_array<AtenOperator>({
     {"aten.clamp_min_.default", translate_clamp, &clamp_op},
     {"aten.clamp_max.default", translate_clamp, &clamp_op},
     {"aten.clamp_max_.default", translate_clamp, &clamp_op},
+    {"aten.elu.default", translate_elu, &activation_op},
+    {"aten.elu_.default", translate_elu, &activation_op},
+    {"aten.selu.default", translate_selu, &activation_op},
+    {"aten.selu_.default", translate_selu, &activation_op},
+    {"aten.celu.default", translate_celu, &activation_op},
+    {"aten.celu_.default", translate_celu, &activation_op},
+    {"aten.gelu.default", translate_gelu, &activation_op},
+    {"aten.gelu_.default", translate_gelu, &activation_op},
+    {"aten.hardsigmoid.default", translate_hardsigmoid, &activation_op},
+    {"aten.hardsigmoid_.default", translate_hardsigmoid, &activation_op},
+    {"aten.hardswish.default", translate_hardswish, &activation_op},
+    {"aten.hardswish_.default", translate_hardswish, &activation_op},
+    {"aten.leaky_relu.default", translate_leaky_relu, &activation_op},
+    {"aten.leaky_relu_.default", translate_leaky_relu, &activation_op},
+    {"aten.log_sigmoid.default", translate_log_sigmoid, &activation_op},
+    {"aten.mish.default", translate_mish, &activation_op},
+    {"aten.mish_.default", translate_mish, &activation_op},
+    {"aten.sigmoid.default", translate_sigmoid, &activation_op},
+    {"aten.sigmoid_.default", translate_sigmoid, &activation_op},
+    {"aten.silu.default", translate_silu, &activation_op},
+    {"aten.silu_.default", translate_silu, &activation_op},
+    {"aten.tanh.default", translate_tanh, &activation_op},
+    {"aten.tanh_.default", translate_tanh, &activation_op},
+    {"aten.prelu.default", translate_prelu, &activation_op},
+    {"aten.softplus.default", translate_softplus, &activation_op},
     {"aten.batch_norm.default", translate_batch_norm, &batch_norm_op},
     {"aten._native_batch_norm_legit_no_training.default", translate_batch_norm, &batch_norm_op},
     {"aten.softmax.int", translate_softmax, &softmax_op},

@@ -4,6 +4,7 @@
 // importer refuses to disagree with them.
 #include <gtest/gtest.h>
 
+#include "ops/activation/activation_op.h"
 #include "ops/add/add_op.h"
 #include "ops/avg_pool2d/avg_pool2d_op.h"
 #include "ops/cast/cast_op.h"
@@ -324,6 +325,21 @@ TEST(Aten, Clamps) {
             Op(Clamp{-INFINITY, 0.5}));
   EXPECT_EQ(clamp_of("aten.clamp_max.default", {{"max", as_int(3)}}), Op(Clamp{-INFINITY, 3}));
   EXPECT_EQ(clamp_of("aten.clamp_min.default", {{"min", "{\"as_float\":\"-Infinity\"}"}}), Op(Clamp{}));
+}
+
+TEST(Aten, Activations) {
+  auto op_of = [](const std::string& target, std::vector<Pt2Argument> arguments) {
+    return one_node({2}, target, std::move(arguments), {2}).nodes[0].op;
+  };
+  EXPECT_EQ(op_of("aten.hardswish_.default", {}), Op(Activation{.function = "hardswish"}));
+  EXPECT_EQ(op_of("aten.gelu.default", {}), Op(Activation{.function = "gelu"}));
+  EXPECT_EQ(op_of("aten.gelu.default", {{"approximate", as_string("tanh")}}), Op(Activation{.function = "gelu_tanh"}));
+  EXPECT_EQ(op_of("aten.leaky_relu.default", {}), Op(Activation{.function = "leaky_relu", .alpha = 0.01}));
+  EXPECT_EQ(op_of("aten.elu.default", {{"alpha", as_float(0.5)}}), Op(Activation{.function = "elu", .alpha = 0.5}));
+  EXPECT_EQ(op_of("aten.celu.default", {{"alpha", as_float(0.5)}}),
+            Op(Activation{.function = "elu", .alpha = 0.5, .input_scale = 2}));
+  EXPECT_EQ(op_of("aten.softplus.default", {{"beta", as_int(2)}}),
+            Op(Activation{.function = "softplus", .input_scale = 2}));
 }
 
 TEST(Aten, SumsAndDifferences) {

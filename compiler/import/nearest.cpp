@@ -21,18 +21,7 @@ constexpr std::string_view kRelu = "aten.relu.default", kConv = "aten.conv2d.def
                            kMean = "aten.mean.dim", kClamp = "aten.clamp.default", kAdd = "aten.add.Tensor";
 
 constexpr std::array kNearest = std::to_array<Nearest>({
-    {"silu", kRelu, "nn.ReLU or nn.ReLU6, trained in its place: folded into the layer before, it costs nothing"},
-    {"gelu", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"elu", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"selu", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"mish", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"leaky_relu", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"prelu", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"hardswish", kRelu, "nn.ReLU6, trained in its place: folded into the layer before, it costs nothing"},
-    {"softplus", kRelu, "nn.ReLU, trained in its place: folded into the layer before, it costs nothing"},
-    {"sigmoid", kClamp, "nn.Hardtanh between the layers; at the model's end compare the logits instead"},
-    {"hardsigmoid", kClamp, "nn.Hardtanh, with the slope and offset in the layer before"},
-    {"tanh", kClamp, "nn.Hardtanh, trained in its place"},
+    {"prelu", kRelu, "nn.PReLU() with one slope for all channels, or nn.ReLU, which costs nothing"},
     {"log_softmax", "aten.softmax.int", "nn.Softmax, or the logits: their order is the same"},
     {"argmax", "aten.softmax.int", "the logits as output, and the largest found by the caller"},
     {"topk", "aten.softmax.int", "the logits as output, and the largest found by the caller"},

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ops/activation/activation_op.h"
 #include "ops/add/add_op.h"
 #include "ops/clamp/clamp_op.h"
 #include "ops/concat/concat_op.h"
@@ -21,7 +22,8 @@ namespace {
 size_t at(int64_t axis) { return static_cast<size_t>(axis); }
 
 bool is_elementwise(const Op& op) {
-  return op.is<Clamp>() || op.is<Rescale>() || op.is<Quantize>() || op.is<Dequantize>() || op.is<Add>();
+  return op.is<Activation>() || op.is<Add>() || op.is<Clamp>() || op.is<Dequantize>() || op.is<Quantize>() ||
+         op.is<Rescale>();
 }
 
 /// amounts of axis p[k] for axis k.

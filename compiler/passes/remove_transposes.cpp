@@ -17,6 +17,7 @@
 
 #include "compiler/passes/passes.h"
 #include "compiler/passes/permutation.h"
+#include "ops/activation/activation_op.h"
 #include "ops/clamp/clamp_op.h"
 #include "ops/dequantize/dequantize_op.h"
 #include "ops/linear/linear_op.h"
@@ -69,7 +70,8 @@ std::optional<TensorId> join_views(Rewriter& rewriter, const Node& node) {
 }
 
 bool ignores_shape(const Node& node) {
-  return node.is<Clamp>() || node.is<Rescale>() || node.is<Quantize>() || node.is<Dequantize>();
+  return node.is<Activation>() || node.is<Clamp>() || node.is<Rescale>() || node.is<Quantize>() ||
+         node.is<Dequantize>();
 }
 
 /// clamp(reshape(x)) becomes reshape(clamp(x)), so that the view meets a linear or another view.

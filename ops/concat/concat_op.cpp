@@ -4,14 +4,13 @@
 // input with another quantization is rescaled first.
 #include "ops/concat/concat_op.h"
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 
 #include "ops/identity/copy_step.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
-#include "ops/rescale/rescale.h"
+#include "ops/rescale/code_table.h"
 
 namespace rush {
 namespace {
@@ -66,19 +65,8 @@ bool is_rescaled(const NodeTypes& types, size_t i) {
   return types.input(i).quant && types.input(i).quant != types.output().quant;
 }
 
-/// What each code of an input means in the output, by its bits: PyTorch's dequantize and quantize.
-std::array<uint8_t, 256> rescaling(const NodeTypes& types, size_t i) {
-  std::array<uint8_t, 256> table{};
-  for (int bits = 0; bits < 256; ++bits) {
-    const float real = dequantize_code(static_cast<int8_t>(bits), *types.input(i).quant);
-    table[static_cast<size_t>(bits)] = static_cast<uint8_t>(quantize_code(real, *types.output().quant));
-  }
-  return table;
-}
-
-HostTensor rescaled(HostTensor in, const std::array<uint8_t, 256>& table) {
-  for (size_t i = 0; i < in.bytes(); ++i) in.raw()[i] = table[in.raw()[i]];
-  return in;
+CodeTable rescaling(const NodeTypes& types, size_t i) {
+  return code_table(*types.input(i).quant, *types.output().quant, [](double real) { return real; });
 }
 
 void place(const Part& part, const HostTensor& in, HostTensor& out) {
@@ -90,7 +78,7 @@ std::vector<HostTensor> evaluate(const NodeTypes& types, const Tensors& inputs) 
   HostTensor out(types.output().dtype, types.output().shape);
   const std::vector<Part> parts = parts_of(types);
   for (size_t i = 0; i < inputs.size(); ++i)
-    place(parts[i], is_rescaled(types, i) ? rescaled(*inputs[i], rescaling(types, i)) : *inputs[i], out);
+    place(parts[i], is_rescaled(types, i) ? look_up(*inputs[i], rescaling(types, i)) : *inputs[i], out);
   return {out};
 }
 
@@ -109,28 +97,14 @@ StridedCopy strided_copy(const NodeTypes& types, const Part& part) {
   return copy;
 }
 
-ProgramStep rescale_step(const NodeTypes& types, size_t i, Lowering& lowering, OperandRef to) {
-  const ElementwiseRows walk = elementwise_rows(types.input(i).shape);
-  const Rows rows = whole_map(walk.row_elements, walk.rows);
-  const auto table = rescaling(types, i);
-  const BufferId codes = lowering.constant(types.node.name + ".table", {table.begin(), table.end()}, 1);
-  return {.family = find_kernel_family("rescale_s8"),
-          .params = params_bytes(RescaleParams{rows, rows, walk.rows, 0, walk.row_elements}),
-          .operands = {{lowering.buffer(types.node.inputs[i])}, {codes}, to},
-          .rows = walk.rows,
-          .in_place = {{0, 2}},
-          .row_dependencies = {{.operand = 0, .stride = 1, .lead = 0, .span = 1}},
-          .rows_field = {offsetof(RescaleParams, in), -1, offsetof(RescaleParams, out)}};
-}
-
 void lower_part(const NodeTypes& types, size_t i, const Part& part, Lowering& lowering) {
   const OperandRef to{lowering.buffer(types.node.out()), static_cast<uint32_t>(part.offset)};
   if (!is_rescaled(types, i))
     return lowering.emit(copy_step({lowering.buffer(types.node.inputs[i])}, to, strided_copy(types, part)));
-  if (part.segments == 1) return lowering.emit(rescale_step(types, i, lowering, to));
+  if (part.segments == 1) return lowering.emit(look_up_step(types, i, rescaling(types, i), to, lowering));
   const auto bytes = static_cast<uint32_t>(part.segments * part.bytes);
   const OperandRef between{lowering.scratch(types.node.name + ".rescaled", bytes, 1)};
-  lowering.emit(rescale_step(types, i, lowering, between));
+  lowering.emit(look_up_step(types, i, rescaling(types, i), between, lowering));
   lowering.emit(copy_step(between, to, strided_copy(types, part)));
 }
 

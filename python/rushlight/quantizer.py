@@ -229,7 +229,8 @@ class CortexMQuantizer(Quantizer):
             shared = SharedQuantizationSpec((first, match.head))
             match.annotate({first: self._input_spec(first), **dict.fromkeys(others, shared)}, shared)
         else:
-            inputs = {source: self._input_spec(source) for source in match.head.all_input_nodes}
+            slope = argument(match.head, "weight")  # PReLU's becomes part of a table
+            inputs = {source: self._input_spec(source) for source in match.head.all_input_nodes if source is not slope}
             match.annotate(inputs, PROBABILITY if rule.scales == "probability" else self.specs.activation)
 
     def _annotate_weighted(self, match: Match) -> None:

@@ -181,14 +181,14 @@ def test_softmax_is_fixed_and_quantized_once():
     assert after(only(g, ATEN.flatten.using_ints)) == (1 / 256, -128, -128, 127, torch.int8)
 
 
-class MeanOfSigmoid(nn.Module):
+class MeanOfSine(nn.Module):
     def forward(self, x):
-        return torch.sigmoid(x).mean((2, 3))
+        return torch.sin(x).mean((2, 3))
 
 
 def test_operators_without_a_row_stay_float():
-    g = quantized(MeanOfSigmoid(), 1, 2, 4, 4)
-    assert targets(g)[0] is ATEN.sigmoid.default
+    g = quantized(MeanOfSine(), 1, 2, 4, 4)
+    assert targets(g)[0] is ATEN.sin.default
     mean = only(g, ATEN.mean.dim)
     assert mean.args[0].target is DEQUANTIZE and after(mean)[0] < before(mean)[0]
 
@@ -244,21 +244,21 @@ def test_layers_are_kept_float_by_name():
 
 def test_choices_name_every_operator_once():
     quantizer = CortexMQuantizer()
-    quantized(nn.Sequential(Net(), MeanOfSigmoid4()), 1, 1, 8, 8, quantizer=quantizer)
+    quantized(nn.Sequential(Net(), MeanOfSine4()), 1, 1, 8, 8, quantizer=quantizer)
     assert [(c.layer, c.operator, c.choice) for c in quantizer.choices] == [
         ("0.body.0", "conv2d", "int8, weights per output channel"),
         ("0.body.2", "conv2d", "int8, weights per output channel"),
         ("0.head.0", "flatten", "int8, the input's scale"),
         ("0.head.1", "linear", "int8, weights per output channel"),
         ("0.head.3", "linear", "int8, weights per output channel"),
-        ("1", "sigmoid", "float: the compiler does not have it"),
+        ("1", "sin", "float: the compiler does not have it"),
         ("1", "mean", "int8"),
     ]
 
 
-class MeanOfSigmoid4(nn.Module):
+class MeanOfSine4(nn.Module):
     def forward(self, x):
-        return torch.sigmoid(x).mean(1)
+        return torch.sin(x).mean(1)
 
 
 def test_what_cannot_be_kept_is_refused():
@@ -323,6 +323,10 @@ def test_every_operator_of_the_compiler_has_a_rule_that_the_passes_fold_by():
     }  # fmt: skip
 
 
+ACTIVATIONS = [
+    nn.Hardswish(), nn.SiLU(), nn.GELU(), nn.ELU(0.7), nn.Mish(), nn.LeakyReLU(0.2), nn.PReLU(), nn.Softplus(),
+    nn.LogSigmoid(), nn.SELU(), nn.CELU(0.6), nn.GELU("tanh"), nn.Hardsigmoid(), nn.Sigmoid(), nn.Tanh(),
+]  # fmt: skip
 INTEGER_NETS = {
     "conv1d": (lambda: nn.Sequential(nn.Conv1d(3, 4, 3), nn.ReLU()), (1, 3, 12)),
     "conv2d same": (lambda: nn.Conv2d(3, 4, 3, padding="same"), (1, 3, 6, 6)),
@@ -334,6 +338,7 @@ INTEGER_NETS = {
     "moves": (lambda: Moves(), (1, 3, 12, 15)),
     "average pools": (lambda: nn.Sequential(nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten()), (1, 3, 8, 8)),
     "average of a line": (lambda: nn.Sequential(nn.Conv1d(2, 3, 3), nn.AvgPool1d(2), nn.MaxPool1d(2)), (1, 2, 14)),
+    "activations": (lambda: nn.Sequential(nn.Conv2d(2, 4, 3), *ACTIVATIONS, nn.Conv2d(4, 2, 1)), (1, 2, 6, 6)),
     "relu alone": (lambda: nn.Sequential(nn.MaxPool2d(2), nn.ReLU(), nn.MaxPool2d(2)), (1, 2, 8, 8)),
 }  # fmt: skip
 

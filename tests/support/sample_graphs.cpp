@@ -6,6 +6,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/lower/lower.h"
 #include "compiler/plan/plan.h"
+#include "ops/activation/activation_op.h"
 #include "ops/add/add_op.h"
 #include "ops/avg_pool2d/avg_pool2d_op.h"
 #include "ops/clamp/clamp_op.h"
@@ -96,6 +97,7 @@ TensorId two_convolutions(GraphBuilder& b, TensorId x) {
 std::vector<Recipe> recipes() {
   const Shape map = {1, 5, 4, 3};
   std::vector<Recipe> all = {
+      {"activation_s8", map, true, new_quant_node(Activation{.function = "tanh"})},
       {"rescale_s8", map, true, new_quant_node(Rescale{})},
       {"quantize", map, false, to_codes},
       {"dequantize", map, true, to_floats},
