@@ -115,7 +115,8 @@ void translate_leaky_relu(Call& call) {
 void translate_prelu(Call& call) {
   const TensorId weight = call.tensor("weight");
   const HostTensor* slope = call.constant(weight);
-  if (!slope || slope->size() != 1) call.fail("its slope is not one constant", "take nn.PReLU() with one slope for all channels");
+  if (!slope || slope->size() != 1)
+    call.fail("a slope for each channel, or a computed one, is not supported", "take nn.PReLU() with one slope");
   finish_activation(call, {.function = "leaky_relu", .alpha = slope->number(0)});
 }
 

@@ -21,7 +21,6 @@ constexpr std::string_view kRelu = "aten.relu.default", kConv = "aten.conv2d.def
                            kMean = "aten.mean.dim", kClamp = "aten.clamp.default", kAdd = "aten.add.Tensor";
 
 constexpr std::array kNearest = std::to_array<Nearest>({
-    {"prelu", kRelu, "nn.PReLU() with one slope for all channels, or nn.ReLU, which costs nothing"},
     {"log_softmax", "aten.softmax.int", "nn.Softmax, or the logits: their order is the same"},
     {"argmax", "aten.softmax.int", "the logits as output, and the largest found by the caller"},
     {"topk", "aten.softmax.int", "the logits as output, and the largest found by the caller"},

@@ -7,9 +7,9 @@ namespace rush {
 namespace {
 
 TEST(Nearest, FindsOverloadsAndInPlaceForms) {
-  const std::string words = nearest_operator("torch.ops.aten.prelu.default");
-  EXPECT_EQ(words, "nn.PReLU() with one slope for all channels, or nn.ReLU, which costs nothing");
-  EXPECT_EQ(nearest_operator("torch.ops.aten.prelu_.default"), words);
+  const std::string words = nearest_operator("torch.ops.aten.neg.default");
+  EXPECT_EQ(words, "0 - x, or the sign in the weights of the layer before");
+  EXPECT_EQ(nearest_operator("torch.ops.aten.neg_.default"), words);
   EXPECT_EQ(nearest_operator("aten.matmul.default"), "nn.Linear, where one side is a constant");
 }
 
