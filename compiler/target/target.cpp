@@ -3,6 +3,9 @@
 // Loads the descriptions of cores and boards from the data root.
 #include "compiler/target/target.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +16,10 @@
 
 #include "compiler/ir/diagnostic.h"
 #include "compiler/target/description.h"
+
+#ifndef RUSH_SOURCE_DIR
+#define RUSH_SOURCE_DIR ""  // installed, and found beside this code only
+#endif
 
 namespace rush {
 namespace fs = std::filesystem;
@@ -80,10 +87,24 @@ const BoardMemory* find_memory(const Board& board, BoardMemory::Kind kind) {
 
 bool is_root(const fs::path& path) { return !path.empty() && fs::is_directory(path / "targets"); }
 
-fs::path executable_directory() {
+/// Where this code was loaded from: the shared object of the Python module, or the executable.
+fs::path own_directory() {
+  Dl_info unused;
+  link_map* object = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&is_root), &unused, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) &&
+      object->l_name[0] != '\0')  // the executable's has no name
+    return fs::absolute(object->l_name).parent_path();
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? fs::path() : self.parent_path();
+}
+
+/// PREFIX/share/rushlight of the prefix that this code is installed under, be it in bin/ or in site-packages/.
+fs::path installed_root() {
+  for (fs::path prefix = own_directory(); prefix.has_relative_path(); prefix = prefix.parent_path()) {
+    if (is_root(prefix / "share/rushlight")) return prefix / "share/rushlight";
+  }
+  return {};
 }
 
 [[noreturn]] void unknown(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
@@ -108,7 +129,7 @@ fs::path data_root() {
     throw UserError(fmt::format("RUSHLIGHT_HOME is \"{}\", which has no directory \"targets\"", home),
                     "set it to Rushlight's source tree or share/rushlight directory, or unset it");
   }
-  const fs::path candidates[] = {home ? home : "", executable_directory() / "../share/rushlight", RUSH_SOURCE_DIR};
+  const fs::path candidates[] = {home ? home : "", installed_root(), RUSH_SOURCE_DIR};
   for (const fs::path& path : candidates) {
     if (is_root(path)) return fs::canonical(path);
   }

@@ -78,6 +78,7 @@ configure() {
   local dir=$1
   shift
   export CCACHE_SLOPPINESS=pch_defines,time_macros  # what a precompiled header needs
+  export CCACHE_BASEDIR=$PWD                        # so that tests/system/wheel.py finds objects that are built here
   [ -e "$dir/build.ninja" ] && [ "$(cat "$dir/.options" 2>/dev/null)" = "$*" ] && return
   local launcher=()
   command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)

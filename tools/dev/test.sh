@@ -41,6 +41,7 @@ check "kernels without assembly on cortex-m55 (mps3-an547)" env RUSHLIGHT_ASSEMB
 check "models on every class of cores" $VENV/bin/python tests/system/models.py "${everything[@]}"
 check "exported cases on the host, M55 and M0" $VENV/bin/python tests/system/cases.py
 check "command line" $VENV/bin/python tests/system/command_line.py
+check "pip install . in a fresh environment" $VENV/bin/python tests/system/wheel.py build/fresh
 check "report page in Chromium" $VENV/bin/python tests/system/report_page.py
 check "keyword spotting on the board" $VENV/bin/python examples/keyword_spotting/demo.py
 check "device code under strict compilers" $VENV/bin/python tests/system/strict_compile.py
