@@ -121,12 +121,12 @@ ConvRows conv_rows(const Conv2dParams& p) {
 KernelWork conv2d_pairs_work(const void* params) {
   const auto& p = as<Conv2dPairsParams>(params);
   const ConvRows walk = conv_rows(p.conv);
-  const PairSegments segments = pair_segments(p);
+  const PairsLayout layout = pairs_layout(p);
   const double at_once = p.positions == 1 ? 1 : 4, tiles = walk.rows * ceil_div(walk.positions, at_once);
-  const double windows = walk.rows * walk.positions, pairs = window_pairs(segments);
+  const double windows = walk.rows * walk.positions, pairs = layout.pairs;
   const double blocks = tiles * channel_blocks(p.conv.out_channels), products = blocks * pairs;
   const bool alone = at_once == 1, shared = is_shared(p);
-  return work_of({tiles, windows * segments.count, windows * pairs, blocks * at_once, alone ? 0 : products,
+  return work_of({tiles, windows * layout.segments.count, windows * pairs, blocks * at_once, alone ? 0 : products,
                   alone && shared ? products : 0, alone && !shared ? products : 0});
 }
 

@@ -56,10 +56,11 @@ const std::string& library_headers() {
 /// Softmax runs once for each inference, most often over a few classes: what -O2 adds to it is code.
 bool is_cold(const Source& source) { return source.path.stem().string().starts_with("softmax_"); }
 
-/// Helium's outer loops; scalar cores, which have the least flash, have assembly for all loops over products.
+/// The loops around those in assembly; scalar cores, which have the least flash, have assembly for all loops over
+/// products.
 bool loops_are_assembly(const Source& source, Isa isa) {
   const fs::path loops = source.path.parent_path() / (source.path.stem().string() + "_asm.S");
-  return uses_assembly() && (isa == Isa::kScalar || (isa == Isa::kMve && fs::exists(loops)));
+  return uses_assembly() && (isa == Isa::kScalar || fs::exists(loops));
 }
 
 /// Kernels are compiled for speed where their time goes into compiled loops, or as the user asked.

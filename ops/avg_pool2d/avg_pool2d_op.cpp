@@ -152,6 +152,10 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
     scale.bias = wrapping_add(scale.bias, -zero_points_of(params, {map.rows.in, map.columns.in, 0}));
     step.row_by_row = mean_rows_step(types, lowering,
                                      {map.rows.in, map.columns.in, map.channels, scale, params.offset, params.range});
+    if (step.row_by_row && prefers_mean_rows(lowering)) {
+      lowering.emit(*step.row_by_row);
+      return std::nullopt;
+    }
   }
   emit_pool_steps(types, lowering, g, std::move(step));
   return std::nullopt;

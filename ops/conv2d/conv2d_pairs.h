@@ -9,17 +9,11 @@
 
 namespace rush {
 
-/// What a block of outputs needs whose codes the loops do not store: in scratch rather than on the stack.
-struct PairsSpare {
-  ChannelBlock block;
-  int32_t raw_sums[4];
-};
-
-/// As conv2d_s8, but weights as conv2d_pairs_packing.cpp says and scratch as PairsScratch does.
+/// As conv2d_s8, but weights as conv2d_pairs_packing.cpp says and scratch as PairsLayout does.
 struct Conv2dPairsParams {
   Conv2dParams conv;  ///< `gather` means something to the scalar variant only
-  /// Of a tile: 1, or 4 for any other value. 4 asks that every accumulator's magnitude is below kPairsReach, that none
-  /// is shifted left, and that shifts are at most 22.
+  /// Of a tile: 1, or 4 for any other value. 4 asks for an even number of outputs, that every accumulator's magnitude
+  /// is below kPairsReach, that none is shifted left, and that shifts are at most 22.
   uint8_t positions;
   /// Of one position only. 1: two outputs share a halfword of weights, which asks for the same reach.
   uint8_t shared;
@@ -40,32 +34,33 @@ struct PairSegments {
   uint32_t bytes;
 };
 
-inline PairSegments pair_segments(const Conv2dPairsParams& p) {
-  const ConvGeometry& g = p.conv.geometry;
-  const uint32_t height = g.kernel_height, width = g.kernel_width, channels = p.conv.in_channels;
-  if (p.whole_rows != 0) return {height, width, width * channels};
-  return {height * width, 1, channels};
-}
-
-/// Pairs of a window: an even number. Segments of an odd length end with half a pair.
-inline uint32_t window_pairs(const PairSegments& s) { return (s.count * ((s.bytes + 1) >> 1) + 1) & ~1u; }
+/// Of scratch: words of inputs (one for each pair of one position, three for each pair of four), then as many windows
+/// where some cannot be read from the map as they lie.
+struct PairsLayout {
+  PairSegments segments;
+  uint32_t pairs;    ///< of a window: an even number. Segments of an odd length end with half a pair
+  uint32_t windows;  ///< bytes before the windows
+  uint32_t end;      ///< bytes in all
+};
 
 inline bool is_shared(const Conv2dPairsParams& p) { return p.positions == 1 && p.shared == 1; }
 
-/// Bytes from the start of scratch: a PairsSpare, words of inputs (one for each pair of one position, three for each
-/// pair of four), then as many windows where some cannot be read from the map as they lie.
-struct PairsScratch {
-  uint32_t windows;
-  uint32_t end;
-};
-
-inline PairsScratch pairs_scratch(const Conv2dPairsParams& p) {
+/// Not inlined: one copy serves the kernel and its extents.
+inline __attribute__((noinline)) PairsLayout pairs_layout(const Conv2dPairsParams& p) {
   const ConvGeometry& g = p.conv.geometry;
-  const PairSegments s = pair_segments(p);
-  const bool is_one = p.positions == 1;
-  const uint32_t windows = sizeof(PairsSpare) + window_pairs(s) * (is_one ? 4u : 12u);
+  const uint32_t positions = p.positions == 1 ? 1 : 4, words = p.positions == 1 ? 1 : 3;
+  PairsLayout layout = {};
+  layout.segments = {g.kernel_height, g.kernel_width, p.conv.in_channels};
+  if (p.whole_rows == 0) {
+    layout.segments.count *= g.kernel_width;
+    layout.segments.taps = 1;
+  }
+  layout.segments.bytes *= layout.segments.taps;
+  layout.pairs = (layout.segments.count * ((layout.segments.bytes + 1) >> 1) + 1) & ~1u;
+  layout.windows = layout.end = 4 * words * layout.pairs;
   const bool is_point = (g.kernel_height | g.kernel_width) == 1 && !windows_leave(g);
-  return {windows, is_point ? windows : windows + s.count * s.bytes * (is_one ? 1u : 4u)};
+  if (!is_point) layout.end += layout.segments.count * layout.segments.bytes * positions;
+  return layout;
 }
 
 }  // namespace rush

@@ -15,11 +15,6 @@
 #include "conv2d_dot_dsp.h"
 #include "conv2d_pairs.h"
 
-#if defined(RUSH_ASM) && defined(__GNUC__) && !defined(__clang__)
-// The loops are in assembly: the rest had better be small.
-#pragma GCC optimize("Os")
-#endif
-
 namespace rush {
 namespace {
 
@@ -66,10 +61,6 @@ extern "C" PairsLoop rush_conv2d_pairs_one, rush_conv2d_pairs_four;
 #else
 
 namespace {
-
-inline int32_t add_modulo(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
 
 /// 255 * high + low of bytes 0 and 2.
 inline int32_t chain(uint32_t low, uint32_t high) {
@@ -137,7 +128,7 @@ void rush_conv2d_pairs_four(const PairsTile* tile) {
 
 /// Two outputs of one position.
 void sum_two(const PairsTile& tile, const int8_t* w, const int32_t* bias, int32_t* sums) {
-  int32_t first = add_modulo(bias[0], tile.offset), second = bias[1];
+  int32_t first = wrapping_add(bias[0], tile.offset), second = bias[1];
   const int32_t* x = tile.x;
   RUSH_ROLLED for (const int32_t* const end = x + tile.pairs; x != end; ++x, w += 4) {
     const uint32_t word = load_word(w);
@@ -172,147 +163,113 @@ void rush_conv2d_pairs_one(const PairsTile* tile) {
 
 namespace {
 
-/// What all windows of a map have in common.
+/// The windows of a map, tile by tile.
 struct PairsWalk {
-  const Conv2dPairsParams* params;
-  const int8_t* in;
-  PairsSpare* spare;
+  PairsTile tile;
   int8_t* gathered;  ///< windows that do not lie in the map as they are
-  PairSegments segments;
-  uint32_t gap;      ///< in the map, from a segment's end to the next
-  uint32_t columns;  ///< where windows can begin without leaving the map; of all rows if rows do not matter
-  bool fours;        ///< four positions at a time
-  uint32_t blocks;   ///< whose codes the loop stores itself, of one position
-  uint32_t rest;     ///< the first output that it does not
-};
-
-/// The codes from walk.rest on, whatever they are, and of fewer than four outputs at the end.
-__attribute__((noinline)) void store_rest(const PairsWalk& walk, PairsTile* tile) {
-  const Conv2dParams& p = walk.params->conv;
-  const int8_t* const w = tile->w;
-  const ChannelBlock* const blocks = tile->block;
-  const uint32_t outputs = tile->outputs;
-  // Biases are added with the scales.
-  memset(&walk.spare->block, 0, sizeof walk.spare->block);
-  tile->raw_sums = walk.spare->raw_sums;
-  tile->block = &walk.spare->block;
-  tile->outputs = 1;
-  RUSH_ROLLED for (uint32_t first = walk.rest; first < p.out_channels; first += 4) {
-    tile->w = w + first * tile->pairs * 2;
-    rush_conv2d_pairs_one(tile);
-    BlockSums sums = {{}, tile->out + first, 1};
-    memcpy(sums.sum, tile->raw_sums, sizeof sums.sum);
-    const uint32_t left = p.out_channels - first;
-    store_codes(blocks[first >> 2], p.codes, &sums, left < 4 ? left : 4);
-  }
-  tile->w = w;
-  tile->block = blocks;
-  tile->outputs = outputs;
-  tile->raw_sums = nullptr;
-}
-
-/// The input position of a window's first tap, and how many outputs of its row are left.
-struct PairsCursor {
+  const Conv2dParams* params;
+  const int8_t* in;
+  // The input position of the next window's first tap, and how many outputs of its row are left.
   int32_t y;
   int32_t x;
   uint32_t left;
   const int8_t* row;  ///< where row y lies, if windows of it may lie in the map as they are
+  uint32_t taps;      ///< of a segment
+  uint32_t gap;       ///< in the map, from a segment's end to the next
+  uint32_t columns;   ///< where windows can begin without leaving the map; of all rows if rows do not matter
 };
 
 /// To the first window of a row of outputs.
-__attribute__((noinline)) void to_row(const PairsWalk& walk, int32_t y, PairsCursor* at) {
-  const ConvGeometry& g = walk.params->conv.geometry;
+void to_row(PairsWalk& walk, int32_t y) {
+  const ConvGeometry& g = walk.params->geometry;
   const int32_t span = (g.kernel_height - 1) * g.dilation_height;
-  at->y = y;
-  at->x = -static_cast<int32_t>(g.pad_left);
-  at->left = g.out_width;
-  at->row = nullptr;
-  const bool is_inside = y >= 0 && y + span < g.in_height;
-  if (is_inside && (walk.params->whole_rows != 0 || g.kernel_width == 1)) {
-    const RowCursor rows = window_rows(g, static_cast<uint32_t>(y));
-    // The window must not come back to the start of a ring.
-    if (rows.offset + static_cast<uint32_t>(span) * g.in.row_bytes < rows.limit) at->row = walk.in + rows.offset;
+  walk.y = y;
+  walk.x = -static_cast<int32_t>(g.pad_left);
+  walk.left = g.out_width;
+  walk.row = nullptr;
+  // A row of a window must be a segment.
+  if (y < 0 || y + span >= g.in_height || walk.taps != g.kernel_width) return;
+  const RowCursor rows = window_rows(g, static_cast<uint32_t>(y));
+  // The window must not come back to the start of a ring.
+  if (rows.offset + static_cast<uint32_t>(span) * g.in.row_bytes < rows.limit) walk.row = walk.in + rows.offset;
+}
+
+__attribute__((noinline)) void advance(PairsWalk& walk, uint32_t positions) {
+  const ConvGeometry& g = walk.params->geometry;
+  walk.x += static_cast<int32_t>(positions * g.stride_width);
+  walk.left -= positions;
+  if (walk.left == 0) to_row(walk, walk.y + g.stride_height);
+}
+
+/// `bytes` bytes, words from `step` bytes further on each: 4, or 0 for the same bytes again. memset and memmove of small
+/// C libraries take bytes.
+__attribute__((noinline)) int8_t* copy(const int8_t* from, uint32_t step, uint32_t bytes, int8_t* to) {
+  int8_t* const words_end = to + (bytes & ~3u);
+  int8_t* const end = to + bytes;
+  if (to != words_end) {
+    RUSH_ROLLED do {
+      const uint32_t word = load_word(from);
+      __builtin_memcpy(to, &word, 4);
+      to += 4;
+      from += step;
+    } while (to != words_end);
   }
-}
-
-inline void advance(const PairsWalk& walk, PairsCursor* at, uint32_t positions) {
-  const ConvGeometry& g = walk.params->conv.geometry;
-  at->x += static_cast<int32_t>(positions * g.stride_width);
-  at->left -= positions;
-  if (at->left == 0) to_row(walk, at->y + g.stride_height, at);
-}
-
-/// How many windows from the cursor on lie in its row of the map as they are.
-inline uint32_t windows_inside(const PairsWalk& walk, const PairsCursor& at) {
-  const uint32_t x = static_cast<uint32_t>(at.x);
-  if (at.row == nullptr || x >= walk.columns) return 0;
-  const uint32_t positions = (walk.columns - 1 - x) / walk.params->conv.geometry.stride_width + 1;
-  return positions < at.left ? positions : at.left;
-}
-
-// memset and memmove of small C libraries take bytes.
-int8_t* fill(uint32_t four, uint32_t bytes, int8_t* to) {
-  RUSH_ROLLED for (; bytes >= 4; bytes -= 4, to += 4) __builtin_memcpy(to, &four, 4);
-  RUSH_ROLLED for (; bytes != 0; --bytes)* to++ = static_cast<int8_t>(four);
+  RUSH_ROLLED while (to != end)* to++ = *from++;
   return to;
-}
-
-int8_t* copy(const int8_t* from, uint32_t bytes, int8_t* to) {
-  RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4, to += 4) {
-    const uint32_t word = load_word(from);
-    __builtin_memcpy(to, &word, 4);
-  }
-  RUSH_ROLLED for (; bytes != 0; --bytes)* to++ = *from++;
-  return to;
-}
-
-/// A segment that the map may cut; outside of it, `row` is null.
-__attribute__((noinline)) int8_t* gather_segment(const PairsWalk& walk, const int8_t* row, int32_t x, int8_t* to) {
-  const Conv2dParams& p = walk.params->conv;
-  const int32_t taps = static_cast<int32_t>(walk.segments.taps);
-  const int32_t before = row == nullptr ? taps : clamp_to(-x, 0, taps);
-  const int32_t inside = clamp_to(p.geometry.in_width - x, before, taps) - before;
-  const uint32_t outside = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
-  int8_t* const end = to + walk.segments.bytes;
-  to = fill(outside, static_cast<uint32_t>(before) * p.in_channels, to);
-  if (inside != 0) to = copy(row + (x + before) * p.in_pixel, static_cast<uint32_t>(inside) * p.in_channels, to);
-  return fill(outside, static_cast<uint32_t>(end - to), to);
 }
 
 /// Any window.
-__attribute__((noinline)) int8_t* gather_window(const PairsWalk& walk, const PairsCursor& at, int8_t* to) {
-  const ConvGeometry& g = walk.params->conv.geometry;
-  int32_t y = at.y;
+int8_t* gather_window(const PairsWalk& walk, int8_t* to) {
+  const Conv2dParams& p = *walk.params;
+  const ConvGeometry& g = p.geometry;
+  const uint32_t outside = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
+  const int8_t* const fill = reinterpret_cast<const int8_t*>(&outside);
+  const int32_t taps = static_cast<int32_t>(walk.taps);
+  int32_t y = walk.y;
   RUSH_ROLLED for (uint32_t i = g.kernel_height; i != 0; --i, y += g.dilation_height) {
     const bool is_inside = y >= 0 && y < g.in_height;
-    const int8_t* const row = is_inside ? walk.in + row_offset(g.in, static_cast<uint32_t>(y)) : nullptr;
-    int32_t x = at.x;
-    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= static_cast<int32_t>(walk.segments.taps)) {
-      to = gather_segment(walk, row, x, to);
-      x += g.dilation_width;
+    int32_t x = walk.x;
+    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= taps, x += g.dilation_width) {
+      const int32_t before = is_inside ? clamp_to(-x, 0, taps) : taps;
+      const int32_t inside = clamp_to(g.in_width - x, before, taps) - before;
+      to = copy(fill, 0, static_cast<uint32_t>(before) * p.in_channels, to);
+      if (inside != 0) {
+        const int8_t* const from = walk.in + row_offset(g.in, static_cast<uint32_t>(y)) + (x + before) * p.in_pixel;
+        to = copy(from, 4, static_cast<uint32_t>(inside) * p.in_channels, to);
+      }
+      to = copy(fill, 0, static_cast<uint32_t>(taps - before - inside) * p.in_channels, to);
     }
   }
   return to;
 }
 
-/// Gives the tile at least `positions` windows and moves the cursor behind them; returns how many, at most `most` times
-/// as many.
-uint32_t take_windows(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t positions, uint32_t most) {
-  const Conv2dParams& p = walk.params->conv;
-  const uint32_t inside = windows_inside(walk, *at) / positions;
-  tile->windows = {walk.segments.bytes, walk.segments.count, walk.gap};
-  if (inside != 0) {
-    const uint32_t taken = positions * (inside < most ? inside : most);
-    tile->from = at->row + at->x * p.in_pixel;
-    tile->step = static_cast<uint32_t>(p.geometry.stride_width) * p.in_pixel;
-    advance(walk, at, taken);
-    return taken;
+inline uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/// Gives the tile at least `positions` windows and moves behind them; returns how many, at most `most` times as many.
+__attribute__((noinline)) uint32_t take_windows(PairsWalk& walk, uint32_t positions, uint32_t most) {
+  const Conv2dParams& p = *walk.params;
+  PairsTile& tile = walk.tile;
+  const uint32_t x = static_cast<uint32_t>(walk.x), stride = p.geometry.stride_width;
+  uint32_t inside = 0;
+  if (walk.row != nullptr && x < walk.columns) {
+    inside = lesser(lesser((walk.columns - 1 - x) / stride + 1, walk.left) / positions, most);
   }
+  if (inside != 0) {
+    tile.from = walk.row + x * p.in_pixel;
+    tile.step = stride * p.in_pixel;
+    tile.windows.gap = walk.gap;
+    positions *= inside;
+    advance(walk, positions);
+    return positions;
+  }
+  tile.from = walk.gathered;
+  tile.step = tile.windows.bytes * tile.windows.count;
+  tile.windows.gap = 0;
   int8_t* to = walk.gathered;
-  RUSH_ROLLED for (uint32_t i = 0; i < positions; ++i, advance(walk, at, 1)) to = gather_window(walk, *at, to);
-  tile->from = walk.gathered;
-  tile->step = walk.segments.bytes * walk.segments.count;
-  tile->windows.gap = 0;
+  RUSH_ROLLED for (uint32_t i = positions; i != 0; --i) {
+    to = gather_window(walk, to);
+    advance(walk, 1);
+  }
   return positions;
 }
 
@@ -340,58 +297,61 @@ int32_t unpack_one(const PairsTile& tile) {
   return sum;
 }
 
-/// `left` outputs from a cursor on, one by one.
-__attribute__((noinline)) void walk_singly(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t left) {
-  tile->x[tile->pairs - 1] = 0;
-  tile->outputs = walk.blocks;
-  RUSH_ROLLED for (; left != 0; --left, tile->out += tile->stride) {
-    take_windows(walk, tile, at, 1, 1);
-    const int32_t sum = unpack_one(*tile);
-    tile->offset = tile->shared != 0 ? static_cast<int32_t>(0u - (static_cast<uint32_t>(sum) << 7)) : 0;
-    if (tile->outputs != 0) rush_conv2d_pairs_one(tile);
-    if (walk.rest < walk.params->conv.out_channels) store_rest(walk, tile);
+/// The codes of one position that the loop does not store: those that are shifted left, and fewer than four at the end.
+__attribute__((noinline)) void store_rest(const PairsWalk& walk, uint32_t first) {
+  const Conv2dParams& p = *walk.params;
+  BlockSums sums = {{}, walk.tile.out + first, 1};
+  PairsTile tile = walk.tile;
+  tile.outputs = 1;
+  tile.raw_sums = sums.sum;
+  tile.w += first * tile.pairs * 2;
+  tile.block += first >> 2;
+  RUSH_ROLLED for (; first < p.out_channels; first += 4, ++tile.block, tile.w += tile.pairs * 8) {
+    rush_conv2d_pairs_one(&tile);
+    // store_codes() adds the biases.
+    RUSH_ROLLED for (uint32_t i = 0; i < 4; ++i) {
+      sums.sum[i] = static_cast<int32_t>(static_cast<uint32_t>(sums.sum[i]) - static_cast<uint32_t>(tile.block->bias[i]));
+    }
+    store_codes(*tile.block, p.codes, &sums, lesser(p.out_channels - first, 4));
   }
 }
 
-/// `left` outputs from a cursor on, four by four.
-void walk_fours(const PairsWalk& walk, PairsTile* tile, PairsCursor* at, uint32_t left) {
+/// `left` outputs, one by one.
+__attribute__((noinline)) void walk_singly(PairsWalk& walk, uint32_t left) {
+  const Conv2dParams& p = *walk.params;
+  PairsTile& tile = walk.tile;
+  tile.x[tile.pairs - 1] = 0;
+  tile.outputs = p.codes.left_shift != 0 ? 0 : p.out_channels / 4u;
+  RUSH_ROLLED for (; left != 0; --left, tile.out += tile.stride) {
+    take_windows(walk, 1, 1);
+    tile.offset = static_cast<int32_t>(static_cast<uint32_t>(unpack_one(tile)) * (0u - (tile.shared << 7)));
+    if (tile.outputs != 0) rush_conv2d_pairs_one(&tile);
+    store_rest(walk, tile.outputs * 4);
+  }
+}
+
+/// `left` outputs, four by four.
+void walk_fours(PairsWalk& walk, uint32_t left) {
+  PairsTile& tile = walk.tile;
   // Where a window has an odd number of pairs, the last one is nothing.
-  memset(tile->x + 3 * (tile->pairs - 1), 0, 12);
-  tile->outputs = walk.params->conv.out_channels / 2;
+  memset(tile.x + 3 * (tile.pairs - 1), 0, 12);
+  tile.outputs = walk.params->out_channels / 2u;
   RUSH_ROLLED while (left >= 4) {
-    const uint32_t taken = take_windows(walk, tile, at, 4, left / 4);
-    tile->tiles = taken / 4;
-    if (tile->outputs != 0) rush_conv2d_pairs_four(tile);
-    tile->out += taken * tile->stride;
+    const uint32_t taken = take_windows(walk, 4, left / 4);
+    tile.tiles = taken / 4;
+    rush_conv2d_pairs_four(&tile);
+    tile.out += taken * tile.stride;
     left -= taken;
   }
-  walk_singly(walk, tile, at, left);
+  walk_singly(walk, left);
 }
 
 /// Codes that are left to clamp.
-__attribute__((noinline)) void narrow_codes(const Conv2dParams& p, int8_t* out, uint32_t positions) {
+void narrow_codes(const Conv2dParams& p, int8_t* out, uint32_t positions) {
   RUSH_ROLLED for (; positions != 0; --positions, out += p.out_pixel) {
     RUSH_ROLLED for (uint32_t i = 0; i < p.out_channels; ++i) {
       out[i] = static_cast<int8_t>(clamp_to(out[i], p.codes.min, p.codes.max));
     }
-  }
-}
-
-/// Rows of outputs; those that lie one behind the other are as one.
-void walk_rows(const PairsWalk& walk, PairsTile* tile, int8_t* out, Band band) {
-  const Conv2dParams& p = walk.params->conv;
-  const ConvGeometry& g = p.geometry;
-  const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
-  const int32_t rows = is_dense ? band.end - band.begin : 1;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
-    int8_t* const row = out + row_offset(g.out, static_cast<uint32_t>(y));
-    tile->out = row;
-    PairsCursor at;
-    to_row(walk, y * g.stride_height - g.pad_top, &at);
-    const uint32_t left = static_cast<uint32_t>(rows) * g.out_width;
-    if (is_dense_pointwise(p)) at.left = left;
-    walk.fours ? walk_fours(walk, tile, &at, left) : walk_singly(walk, tile, &at, left);
-    if (!p.codes.are_all()) narrow_codes(p, row, left);
   }
 }
 
@@ -401,41 +361,38 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   const Conv2dPairsParams& pairs = *static_cast<const Conv2dPairsParams*>(params);
   const Conv2dParams& p = pairs.conv;
   const ConvGeometry& g = p.geometry;
+  const PairsLayout layout = pairs_layout(pairs);
+  PairsWalk walk = {};
+  walk.params = &p;
+  walk.in = static_cast<const int8_t*>(operands[0]);
+  walk.gathered = static_cast<int8_t*>(operands[4]) + layout.windows;
+  walk.taps = layout.segments.taps;
+  walk.gap = g.dilation_height * g.in.row_bytes - layout.segments.bytes;
   const uint32_t span = static_cast<uint32_t>(g.kernel_width - 1) * g.dilation_width;
-  const bool has_loops = p.codes.left_shift == 0;
-  const uint32_t blocks = has_loops ? p.out_channels / 4u : 0;
-  PairsSpare* const spare = static_cast<PairsSpare*>(operands[4]);
-  PairsWalk walk = {&pairs,
-                    static_cast<const int8_t*>(operands[0]),
-                    spare,
-                    reinterpret_cast<int8_t*>(spare) + pairs_scratch(pairs).windows,
-                    pair_segments(pairs),
-                    0,
-                    0,
-                    has_loops && pairs.positions != 1 && p.out_channels > 1,
-                    blocks,
-                    blocks * 4};
-  walk.gap = g.dilation_height * g.in.row_bytes - walk.segments.bytes;
   if (span < g.in_width) walk.columns = g.in_width - span;
-  if (is_dense_pointwise(p)) walk.columns *= g.in_height;
-  PairsTile tile = {};
-  tile.x = reinterpret_cast<int32_t*>(spare + 1);
+  PairsTile& tile = walk.tile;
+  tile.x = static_cast<int32_t*>(operands[4]);
   tile.w = static_cast<const int8_t*>(operands[2]);
   tile.block = static_cast<const ChannelBlock*>(operands[3]);
   tile.stride = p.out_pixel;
   tile.rounding = 2 * p.codes.zero_point + 1;
-  tile.pairs = window_pairs(walk.segments);
+  tile.pairs = layout.pairs;
+  tile.windows.bytes = layout.segments.bytes;
+  tile.windows.count = layout.segments.count;
   tile.shared = is_shared(pairs);
-  bool is_done;
-  RUSH_ROLLED do {
-    walk_rows(walk, &tile, static_cast<int8_t*>(operands[1]), band);
-    is_done = !walk.fours || (p.out_channels & 1) == 0;
-    // Once more for an output that four positions left over.
-    walk.fours = false;
-    walk.blocks = 0;
-    walk.rest = (p.out_channels - 1u) & ~3u;
+  // Rows of outputs that lie one behind the other are as one.
+  const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
+  const bool is_row = is_dense_pointwise(p);
+  if (is_row) walk.columns *= g.in_height;
+  const uint32_t rows = is_dense ? static_cast<uint32_t>(band.end - band.begin) : 1, left = rows * g.out_width;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += static_cast<int32_t>(rows)) {
+    int8_t* const row = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
+    tile.out = row;
+    to_row(walk, y * g.stride_height - g.pad_top);
+    if (is_row) walk.left = left;
+    pairs.positions != 1 ? walk_fours(walk, left) : walk_singly(walk, left);
+    if (!p.codes.are_all()) narrow_codes(p, row, left);
   }
-  while (!is_done);
 }
 
 }  // namespace rush

@@ -18,7 +18,7 @@ const Conv2dPairsParams& params_of(const void* params) { return *static_cast<con
 size_t packed_count(Isa isa, const void* params) {
   const Conv2dPairsParams& p = params_of(params);
   if (isa == Isa::kScalar) return conv2d_s8_host.packing.packed_count(isa, &p.conv);
-  return size_t{channel_blocks(p.conv.out_channels)} * window_pairs(pair_segments(p)) * 8;
+  return size_t{channel_blocks(p.conv.out_channels)} * pairs_layout(p).pairs * 8;
 }
 
 /// Input `half` (0 or 1) of pair i, or -1. Four neighbouring bytes of a segment make pairs 0, 2 and 1, 3, as SXTB16
@@ -33,8 +33,9 @@ int64_t input_of(const PairSegments& s, size_t i, size_t half) {
 int64_t index(Isa isa, const void* params, size_t i) {
   const Conv2dPairsParams& p = params_of(params);
   if (isa == Isa::kScalar) return conv2d_s8_host.packing.index(isa, &p.conv, i);
-  const PairSegments s = pair_segments(p);
-  const size_t pairs = window_pairs(s), byte = i % 4, output = i / 4 / pairs * 2 + byte % 2;
+  const PairsLayout layout = pairs_layout(p);
+  const PairSegments& s = layout.segments;
+  const size_t pairs = layout.pairs, byte = i % 4, output = i / 4 / pairs * 2 + byte % 2;
   const int64_t input = input_of(s, i / 4 % pairs, byte / 2);
   return output < p.conv.out_channels && input >= 0 ? static_cast<int64_t>(output * s.count * s.bytes) + input : -1;
 }
@@ -61,8 +62,8 @@ Conv2dPairsParams pairs_params(const Conv2dParams& conv, const FoldedChannels& f
                               .shared = std::ranges::all_of(folded.channels, is_small),
                               .whole_rows = conv.geometry.dilation_width == 1 && conv.in_pixel == conv.in_channels,
                               .reserved = 0};
-  if (conv.geometry.out_height * conv.geometry.out_width < 4 || pairs_scratch(params).end > kMostScratch ||
-      !std::ranges::all_of(folded.channels, fits_four))
+  if (conv.geometry.out_height * conv.geometry.out_width < 4 || conv.out_channels % 2 != 0 ||
+      pairs_layout(params).end > kMostScratch || !std::ranges::all_of(folded.channels, fits_four))
     params.positions = 1;
   return params;
 }

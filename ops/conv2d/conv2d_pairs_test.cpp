@@ -54,7 +54,7 @@ TEST(Conv2dPairs, AnyTwoWeightsAndAnyTwoPositionsShareAHalfword) {
   // Nine positions, of which the last is one of its own; then three, which are all of their own.
   for (const int64_t height : {4, 2}) {
     const auto check = [&](const std::string& name, auto weight) {
-      const Graph graph = pairs_graph({1, height, 4, 7}, {7, 2, 2, 7}, weight);
+      const Graph graph = pairs_graph({1, height, 4, 7}, {6, 2, 2, 7}, weight);
       EXPECT_EQ(params_of(graph).positions, height == 4 ? 4 : 1);
       check_op(graph, fmt::format("pairs_{}_{}", name, height), 9);
     };
@@ -71,7 +71,7 @@ TEST(Conv2dPairs, HalfwordsAreSharedWhereSumsAreSmall) {
   for (const int64_t positions : {3, 4}) {
     for (const int64_t inputs : {247, 248}) {
       const auto graph_of = [&](auto weight) {
-        return pairs_graph({1, 1, positions, inputs}, {5, 1, 1, inputs}, weight);
+        return pairs_graph({1, 1, positions, inputs}, {6, 1, 1, inputs}, weight);
       };
       const Graph small = graph_of([](int64_t i) { return i % 2 == 0 ? 127 : 126; });
       const Graph full = graph_of([](int64_t) { return 127; });
@@ -96,6 +96,14 @@ TEST(Conv2dPairs, SumsOfFourPositionsComeApartAtTheEndsOfTheirRange) {
   b.output(b.node(Conv2d{.padding = {2, 2, 2, 2}, .layout = "nhwc"}, {in, w}, per_tensor(40, 3)));
   ASSERT_EQ(params_of(b.graph()).positions, 4);
   check_op(b.graph(), "pairs_ends_of_range", 12);
+}
+
+TEST(Conv2dPairs, OutputsOfAnOddNumberAreOfOnePosition) {
+  for (const int64_t outputs : {1, 3, 5, 7}) {
+    const Graph graph = pairs_graph({1, 4, 4, 7}, {outputs, 2, 2, 7}, [](int64_t i) { return i * 7 % 256 - 128; });
+    EXPECT_EQ(params_of(graph).positions, 1);
+    check_op(graph, fmt::format("pairs_odd_{}", outputs), 13);
+  }
 }
 
 TEST(Conv2dPairs, WindowsThatFillTheScratchAreTakenOneByOne) {
@@ -123,7 +131,7 @@ Conv2dPairsParams small_params() {
                  .in_pixel = 3,
                  .out_pixel = 5,
                  .in_channels = 3,
-                 .out_channels = 5,
+                 .out_channels = 4,
                  .zero_point = 0,
                  .gather = 0,
                  .codes = {0, -128, 127, 0},
@@ -138,14 +146,16 @@ TEST(Conv2dPairs, ExtentsAreWhatTheKernelTouches) {
   Conv2dPairsParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
-  // Two rows of three pairs; two blocks; four windows of words, and of bytes.
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 96, 64, 48 + 72 + 48));
+  // Two rows of three pairs; a block; four windows of words, and of bytes.
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 44, 48, 32, 72 + 48));
   EXPECT_EQ(extents.rows, 3u);
+  params.conv.out_channels = 5;
+  EXPECT_FALSE(conv2d_pairs_s8_contract.extents(&params, &extents));
   params.positions = 1;
   params.whole_rows = 0;
   ASSERT_TRUE(conv2d_pairs_s8_contract.extents(&params, &extents));
   // Four pixels of two pairs; two blocks; a window of words, and of bytes.
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 128, 64, 48 + 32 + 12));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(48, 45, 128, 64, 32 + 12));
 }
 
 TEST(Conv2dPairs, WhateverExtentsAcceptStaysInside) {

@@ -23,24 +23,24 @@
   .equ kColumns, 32
   .equ kCount, 36
   .equ kRounding, 40
-  .equ kBias, 44
-  .equ kScale, 48
-  .equ kAddend, 52
-  .equ kShift, 56
-  .equ kRowStep, 60    // 0 in a block without a second row
-  .equ kPixelStep, 64  // 0 in a block without a second column
-  .equ kBothSteps, 68
-  .equ kXEnd, 72
-  .equ kLeft, 76
-  .equ kColumnX, 80
-  .equ kColumnOut, 84
-  .equ kFrame, 88
+  .equ kStride, 44
+  .equ kBias, 48
+  .equ kScale, 52
+  .equ kAddend, 56
+  .equ kShift, 60
+  .equ kRowStep, 64    // 0 in a block without a second row
+  .equ kPixelStep, 68  // 0 in a block without a second column
+  .equ kBothSteps, 72
+  .equ kXEnd, 76
+  .equ kLeft, 80
+  .equ kColumnX, 84
+  .equ kColumnOut, 88
+  .equ kFrame, 92
 
   // The codes of a block's two rows of two sums. What has no place of its own is stored first, in the place of
   // another. Moves lr to the next rows and leaves the end of r12 in \d.
   .macro store_block a, b, c, d
-  ldr r10, [sp, #kScale]
-  ldr r11, [sp, #kAddend]
+  ldrd r10, r11, [sp, #kScale]
   smmla \a, \a, r10, r11
   smmla \b, \b, r10, r11
   smmla \c, \c, r10, r11
@@ -185,14 +185,19 @@
   cmp r12, r8
   .endm
 
-  .macro planes stride
+  .section .text.rush_depthwise_rows, "ax", %progbits
+  .balign 4
+  .global rush_depthwise_rows
+  .type rush_depthwise_rows, %function
+  .thumb_func
+rush_depthwise_rows:
   push {r4-r11, lr}
   sub sp, sp, #kFrame
   ldm r0!, {r1-r8}
   stm sp, {r1-r8}
-  ldm r0, {r1-r3}
-  add r4, sp, #kColumns
-  stm r4, {r1-r3}
+  ldm r0, {r1-r4}
+  add r5, sp, #kColumns
+  stm r5, {r1-r4}
 1:
   // A channel. A scale's low byte is minus its shift, so its complement is the shift but one.
   ldr r12, [sp, #kChannels]
@@ -203,87 +208,94 @@
   ldr r0, [r9], #4
   ldr r2, [r9], #4
   ldr r4, [r9], #4
+  ldr r10, [sp, #kStride]
   str r12, [sp, #kChannels]
   str r9, [sp, #kW]
-  mvn r8, r6
+  mvns r8, r6
   lsl r11, r11, r8
-  rsb r8, r6, #0
-  str r7, [sp, #kBias]
-  str r6, [sp, #kScale]
-  str r11, [sp, #kAddend]
-  str r8, [sp, #kShift]
+  rsbs r8, r6, #0
+  strd r7, r6, [sp, #kBias]
+  strd r11, r8, [sp, #kAddend]
   sxtb16 r1, r0, ror #8
   sxtb16 r3, r2, ror #8
   sxtb16 r5, r4, ror #8
   sxtb16 r0, r0
   sxtb16 r2, r2
   sxtb16 r4, r4
-  .if \stride == 2
+  cmp r10, #1
+  beq 2f
   pkhtb r3, r3, r1, asr #16
   mov r1, r2
   mov r2, r4
-  asr r4, r5, #16
-  .endif
+  asrs r4, r5, #16
+2:
   ldr r6, [sp, #kColumns]
   ldr r12, [sp, #kX]
   ldr lr, [sp, #kOut]
-2:
+3:
   // The columns of a block, all rows.
   ldr r7, [sp, #kPixelBytes]
   ldr r8, [sp, #kRows]
   ldr r9, [sp, #kRowBytes]
+  ldr r10, [sp, #kStride]
   str r6, [sp, #kLeft]
   cmp r6, #1
   it eq
   moveq r7, #0
   str r7, [sp, #kPixelStep]
-  add r10, r12, #(kColumnsBytes * \stride)
   add r11, lr, r7, lsl #1
-  str r10, [sp, #kColumnX]
   str r11, [sp, #kColumnOut]
+  mov r11, #kColumnsBytes
+  mla r11, r11, r10, r12
+  str r11, [sp, #kColumnX]
   lsrs r8, r8, #1
-  beq 5f
-  add r8, r12, r8, lsl #(2 + \stride)
+  beq 6f
+  mul r8, r8, r10
   add r7, r7, r9
-3:
+4:
+  add r8, r12, r8, lsl #3
+  cmp r10, #1
   str r9, [sp, #kRowStep]
   str r7, [sp, #kBothSteps]
   str r8, [sp, #kXEnd]
-4:
-  block_of_stride_\stride
-  bne 4b
-  ldr r8, [sp, #kRows]
-  ldr r9, [sp, #kRowStep]
-  ldr r7, [sp, #kPixelStep]
-  lsls r8, r8, #31
-  beq 6f
-  cmp r9, #0
-  beq 6f
+  bne.w 8f
 5:
+  block_of_stride_1
+  bne 5b
+  b 7f
+6:
   // A last row of its own.
   movs r9, #0
-  add r8, r12, #(8 * \stride)
-  b 3b
-6:
+  mov r8, r10
+  b 4b
+8:
+  block_of_stride_2
+  bne 8b
+7:
+  ldr r8, [sp, #kRows]
+  ldrd r9, r7, [sp, #kRowStep]
+  ldr r10, [sp, #kStride]
+  lsls r8, r8, #31
+  it ne
+  cmpne r9, #0
+  bne 6b
   ldr r6, [sp, #kLeft]
-  ldr r12, [sp, #kColumnX]
-  ldr lr, [sp, #kColumnOut]
+  ldrd r12, lr, [sp, #kColumnX]
   subs r6, r6, #2
-  bgt 2b
+  bgt 3b
   ldr r8, [sp, #kCount]
   ldr r9, [sp, #kX]
-  ldr r10, [sp, #kOut]
-  ldr r11, [sp, #kOutStep]
+  ldrd r10, r11, [sp, #kOut]
   subs r8, r8, #1
   add r9, r9, #kPlaneBytes
   add r10, r10, r11
   str r8, [sp, #kCount]
   str r9, [sp, #kX]
   str r10, [sp, #kOut]
-  bne 1b
+  bne.w 1b
   add sp, sp, #kFrame
   pop {r4-r11, pc}
-  .endm
+  .size rush_depthwise_rows, . - rush_depthwise_rows
 
   // Four channels of two columns, words r8 and r9, to a word of each plane at r1, which moves to the next columns.
   .macro store_columns
@@ -302,7 +314,7 @@
   adds r1, r1, #kColumnsBytes
   .endm
 
-  // r3 rows from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the columns of
+  // r3 rows (if any) from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the columns of
   // the map, the bytes of a pixel, what lies outside the map, how many pairs may lie outside before those that
   // do not, and behind, and the bytes of a row.
   .section .text.rush_depthwise_unpack, "ax", %progbits
@@ -311,6 +323,9 @@
   .type rush_depthwise_unpack, %function
   .thumb_func
 rush_depthwise_unpack:
+  cmp r3, #0
+  it eq
+  bxeq lr
   push {r0-r11, lr}
 1:
   ldm r2!, {r4-r7, r11}
@@ -363,23 +378,5 @@ unpack_cut:
   bne unpack_cut
   bx lr
   .size rush_depthwise_unpack, . - rush_depthwise_unpack
-
-  .section .text.rush_depthwise_rows_1, "ax", %progbits
-  .balign 4
-  .global rush_depthwise_rows_1
-  .type rush_depthwise_rows_1, %function
-  .thumb_func
-rush_depthwise_rows_1:
-  planes 1
-  .size rush_depthwise_rows_1, . - rush_depthwise_rows_1
-
-  .section .text.rush_depthwise_rows_2, "ax", %progbits
-  .balign 4
-  .global rush_depthwise_rows_2
-  .type rush_depthwise_rows_2, %function
-  .thumb_func
-rush_depthwise_rows_2:
-  planes 2
-  .size rush_depthwise_rows_2, . - rush_depthwise_rows_2
 
 #endif

@@ -11,8 +11,7 @@ bool depthwise_rows_s8_extents(const void* params, Extents* extents) {
   const bool is_strided = g.stride_width == 1 || g.stride_width == 2;
   if (g.kernel_height != 3 || g.kernel_width != 3 || (g.dilation_height | g.dilation_width) != 1) return false;
   if (!is_strided || g.stride_height != g.stride_width || !windows_hold(g)) return false;
-  // Without channels there would be loops that no memory bounds.
-  if (out == 0 || out >= 0x10000u) return false;
+  if (p.channels < 4 || out == 0 || out >= 0x10000u) return false;
   extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.channels, p.channels});
   extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, out, out});
   extents->bytes[2] = kRowsChannelWeights * out;

@@ -49,7 +49,7 @@ TEST(DepthwiseRows, ChunksOfRowsAndPairsOfColumns) {
 
 TEST(DepthwiseRows, TailsOfChannelsAndMultipliers) {
   for (const int64_t stride : {1, 2}) {
-    for (int64_t channels = 2; channels <= 9; ++channels) {
+    for (int64_t channels = 4; channels <= 13; ++channels) {
       check_rows("rows_tail", {{1, 5, 6, channels}, 1, stride, {1, 1, 1, 1}});
       check_rows("rows_multiplier", {{1, 4, 5, channels}, channels % 3 + 2, stride, {1, 0, 0, 1}});
     }
@@ -62,7 +62,7 @@ TEST(DepthwiseRows, FarBeyondTheMap) {
 }
 
 DepthwiseRowsParams small_params() {
-  return {{.geometry = {.in = {15, 4, 0},
+  return {{.geometry = {.in = {25, 4, 0},
                         .out = {30, 2, 0},
                         .in_height = 4,
                         .in_width = 5,
@@ -76,7 +76,7 @@ DepthwiseRowsParams small_params() {
                         .dilation_width = 1,
                         .pad_top = 0,
                         .pad_left = 0},
-           .channels = 3,
+           .channels = 5,
            .multiplier = 2,
            .zero_point = 0,
            .reserved = {},
@@ -87,7 +87,7 @@ TEST(DepthwiseRows, ExtentsAreWhatTheKernelTouches) {
   const DepthwiseRowsParams params = small_params();
   Extents extents{};
   ASSERT_TRUE(depthwise_rows_s8_contract.extents(&params, &extents));
-  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(60, 60, 72, 64, 864));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(100, 60, 120, 128, 864));
   EXPECT_EQ(extents.rows, 2u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The row-by-row alternative of a mean over a whole map, for chains (ProgramStep::row_by_row).
+// A mean over a whole map, row by row: for chains (ProgramStep::row_by_row), and wherever else it is the better kernel.
 #pragma once
 
 #include <memory>
@@ -22,5 +22,8 @@ struct MeanOfMap {
 
 /// Null where the kernel does not take the map.
 std::shared_ptr<ProgramStep> mean_rows_step(const NodeTypes& types, Lowering& lowering, const MeanOfMap& mean);
+
+/// Whether row by row is better outside chains too: with SMLAD it is as fast, and a third of the code.
+inline bool prefers_mean_rows(const Lowering& lowering) { return lowering.isa() == Isa::kDsp; }
 
 }  // namespace rush
