@@ -53,8 +53,12 @@ const std::string& library_headers() {
   return directory;
 }
 
-/// Softmax runs once for each inference, most often over a few classes: what -O2 adds to it is code.
-bool is_cold(const Source& source) { return source.path.stem().string().starts_with("softmax_"); }
+/// Kernels that run over few elements, or whose loops come out nearly as fast: there -O2 adds code.
+bool is_for_size(const Source& source) {
+  static const std::set<std::string> kernels = {"softmax_dsp", "softmax_mve", "softmax_scalar",      "mean_rows_dsp",
+                                                "rescale_dsp", "add_dsp",     "depthwise_conv2d_dsp"};
+  return kernels.contains(source.path.stem().string());
+}
 
 /// The loops around those in assembly; scalar cores, which have the least flash, have assembly for all loops over
 /// products.
@@ -68,7 +72,7 @@ std::string optimisation(const Source& source, const CompileFor& how) {
   const bool kernel = source.part == Part::kKernel && !source.path.stem().string().ends_with("_extents");
   if (!kernel || how.opt == Opt::kSize) return "-Os";
   if (how.opt == Opt::kSpeed) return "-O2";
-  return is_cold(source) || loops_are_assembly(source, how.target.isa) ? "-Os" : "-O2";
+  return is_for_size(source) || loops_are_assembly(source, how.target.isa) ? "-Os" : "-O2";
 }
 
 /// Product code is held to the dialect that users compile it with.

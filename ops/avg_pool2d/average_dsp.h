@@ -20,11 +20,11 @@ struct PairedSums {
   int16x2_t odd;
 };
 
-inline void add_pairs(FourSums& sums, const PairedSums& pairs) {
-  sums.channel[0] += static_cast<int16_t>(pairs.even);
-  sums.channel[1] += static_cast<int16_t>(pairs.odd);
-  sums.channel[2] += static_cast<int32_t>(pairs.even) >> 16;
-  sums.channel[3] += static_cast<int32_t>(pairs.odd) >> 16;
+inline void add_pairs(int32_t* channel, const PairedSums& pairs) {
+  channel[0] += static_cast<int16_t>(pairs.even);
+  channel[1] += static_cast<int16_t>(pairs.odd);
+  channel[2] += static_cast<int32_t>(pairs.even) >> 16;
+  channel[3] += static_cast<int32_t>(pairs.odd) >> 16;
 }
 
 /// At most 256 taps.
@@ -50,7 +50,7 @@ inline FourSums sum_taps4(const TapGrid& grid, RowAt row_at) {
 #pragma GCC unroll 1
     for (int32_t done = 0; done < grid.columns; done += 256) {
       const int32_t left = grid.columns - done;
-      add_pairs(sums, sum_pairs(tap, left < 256 ? left : 256, grid.step));
+      add_pairs(sums.channel, sum_pairs(tap, left < 256 ? left : 256, grid.step));
       tap += 256 * grid.step;
     }
   }

@@ -29,6 +29,10 @@ struct Conv2dParams {
   uint16_t reserved;
 };
 
+inline ConvChannels channels_of(const Conv2dParams& p) {
+  return {p.in_pixel, p.in_channels, p.out_pixel, p.out_channels};
+}
+
 extern const KernelContract conv2d_s8_contract;
 ExtentsOf conv2d_s8_extents;
 Kernel conv2d_s8_scalar, conv2d_s8_mve;

@@ -7,15 +7,11 @@ bool conv2d_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = *static_cast<const Conv2dParams*>(params);
   const ConvGeometry& g = p.geometry;
   const uint32_t taps = static_cast<uint32_t>(g.kernel_height) * g.kernel_width;
-  // Without channels there would be loops that no memory bounds.
-  if (p.in_channels == 0 || p.out_channels == 0 || taps >= 0x10000u || p.gather > 1 || !windows_hold(g)) return false;
-  extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.in_pixel, p.in_channels});
-  extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, p.out_pixel, p.out_channels});
+  if (taps >= 0x10000u || p.gather > 1 || !conv_maps_hold(g, channels_of(p), extents)) return false;
   extents->bytes[2] = saturating_multiply(taps * p.in_channels, p.out_channels);
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.out_channels);
   // It can only wrap where the weights are more than any image holds.
   if (conv2d_gathers(p)) extents->bytes[4] = 2 * taps * p.in_channels;
-  extents->rows = g.out_height;
   return true;
 }
 

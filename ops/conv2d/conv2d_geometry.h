@@ -58,7 +58,7 @@ inline __attribute__((noinline)) uint32_t map_bytes(const Rows& rows, const MapS
 }
 
 /// For extents(): whether the rows and columns that windows read can be computed without overflow.
-inline __attribute__((noinline)) bool windows_hold(const ConvGeometry& g) {
+inline bool windows_hold(const ConvGeometry& g) {
   const uint32_t reach = static_cast<uint32_t>(g.out_height) * g.stride_height |
                          static_cast<uint32_t>(g.out_width) * g.stride_width |
                          static_cast<uint32_t>(g.kernel_height) * g.dilation_height |
@@ -68,6 +68,23 @@ inline __attribute__((noinline)) bool windows_hold(const ConvGeometry& g) {
   // Rows of a window are read as kernel_width neighbours: no dilation makes them fewer.
   const bool advances = g.stride_height != 0 && g.stride_width != 0 && g.dilation_width != 0;
   return reach < 1u << 29 && wraps_once && advances;
+}
+
+/// Bytes of each map's pixels, and of those the channels that are used. Below 2^16 each.
+struct ConvChannels {
+  uint32_t in_pixel;
+  uint32_t in;
+  uint32_t out_pixel;
+  uint32_t out;
+};
+
+/// For extents(): sets what a convolution's maps, operands 0 and 1, take. Not inlined: one copy serves all families.
+inline __attribute__((noinline)) bool conv_maps_hold(const ConvGeometry& g, const ConvChannels& c, Extents* extents) {
+  extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, c.in_pixel, c.in});
+  extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, c.out_pixel, c.out});
+  extents->rows = g.out_height;
+  // Without channels there would be loops that no memory bounds.
+  return c.in != 0 && c.out != 0 && windows_hold(g);
 }
 
 /// Whether any window reaches beyond the map.

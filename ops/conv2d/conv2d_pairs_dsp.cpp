@@ -201,8 +201,8 @@ __attribute__((noinline)) void advance(PairsWalk& walk, uint32_t positions) {
   if (walk.left == 0) to_row(walk, walk.y + g.stride_height);
 }
 
-/// `bytes` bytes, words from `step` bytes further on each: 4, or 0 for the same bytes again. memset and memmove of small
-/// C libraries take bytes.
+/// Copies `bytes` bytes as words that lie `step` apart: 4, or 0 for one word again and again. memset and memmove of
+/// small C libraries take bytes.
 __attribute__((noinline)) int8_t* copy(const int8_t* from, uint32_t step, uint32_t bytes, int8_t* to) {
   int8_t* const words_end = to + (bytes & ~3u);
   int8_t* const end = to + bytes;
@@ -212,7 +212,8 @@ __attribute__((noinline)) int8_t* copy(const int8_t* from, uint32_t step, uint32
       __builtin_memcpy(to, &word, 4);
       to += 4;
       from += step;
-    } while (to != words_end);
+    }
+    while (to != words_end);
   }
   RUSH_ROLLED while (to != end)* to++ = *from++;
   return to;
@@ -310,7 +311,8 @@ __attribute__((noinline)) void store_rest(const PairsWalk& walk, uint32_t first)
     rush_conv2d_pairs_one(&tile);
     // store_codes() adds the biases.
     RUSH_ROLLED for (uint32_t i = 0; i < 4; ++i) {
-      sums.sum[i] = static_cast<int32_t>(static_cast<uint32_t>(sums.sum[i]) - static_cast<uint32_t>(tile.block->bias[i]));
+      sums.sum[i] =
+          static_cast<int32_t>(static_cast<uint32_t>(sums.sum[i]) - static_cast<uint32_t>(tile.block->bias[i]));
     }
     store_codes(*tile.block, p.codes, &sums, lesser(p.out_channels - first, 4));
   }

@@ -9,17 +9,13 @@ bool conv2d_pairs_s8_extents(const void* params, Extents* extents) {
   const Conv2dParams& p = pairs.conv;
   const ConvGeometry& g = p.geometry;
   const uint32_t taps = static_cast<uint32_t>(g.kernel_height) * g.kernel_width;
-  // Without channels there would be loops that no memory bounds.
-  if (p.in_channels == 0 || p.out_channels == 0 || taps >= 0x10000u || !windows_hold(g)) return false;
+  if (taps >= 0x10000u || !conv_maps_hold(g, channels_of(p), extents)) return false;
   if (pairs.positions != 1 && (p.out_channels & 1) != 0) return false;
   const PairsLayout layout = pairs_layout(pairs);
-  extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.in_pixel, p.in_channels});
-  extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, p.out_pixel, p.out_channels});
   extents->bytes[2] = saturating_multiply(layout.pairs, channel_blocks(p.out_channels) * 8);
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.out_channels);
   // It can only wrap where the weights are more than any image holds.
   extents->bytes[4] = layout.end;
-  extents->rows = g.out_height;
   return true;
 }
 

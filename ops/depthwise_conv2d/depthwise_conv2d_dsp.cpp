@@ -42,16 +42,21 @@ struct FourSums {
 __attribute__((noinline)) void dot_taps(const InnerWindow& window, const int8_t* tap, const int8_t* w, int32_t* sums) {
   FourSums four = {sums[0], sums[1], sums[2], sums[3]};
   const uint32_t step = window.step;
-  RUSH_ROLLED for (uint32_t left = window.taps; left != 0; --left, tap += step, w += 4) {
+  uint32_t left = window.taps;
+  if (left == 0) return;
+  RUSH_ROLLED do {
     four.add(load_pairs(tap), load_pairs(w));
+    tap += step;
+    w += 4;
   }
+  while (--left != 0);
   four.store(sums);
 }
 
 /// All taps lie in the map; `x` are the four channels of its first pixel.
 inline void dot_inside(const InnerWindow& window, const int8_t* x, const int8_t* w, int32_t* sums) {
   RowCursor rows = window.at;
-  memset(sums, 0, 16);
+  sums[0] = sums[1] = sums[2] = sums[3] = 0;
   RUSH_ROLLED for (uint32_t i = window.rows; i != 0; --i, rows.next()) {
     dot_taps(window, x + rows.offset, w, sums);
     w += 4 * window.taps;
@@ -82,22 +87,16 @@ struct DspDepthwise {
   bool is_plain;   ///< all codes from -128 to 127, no left shift
 };
 
-inline int32_t add_bias(int32_t sum, int32_t bias) {
-  return static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(bias));
-}
-
 /// The codes of a tile's channels; moves sums->out behind them.
 void store_tile(const DspDepthwise& walk, const DepthwiseTile<4>& tile, const ChannelBlock& block, BlockSums* sums) {
   const OutputCodes& codes = walk.params->codes;
   if (walk.is_plain && tile.width == 4) {
     const int32_t rounding = 2 * codes.zero_point + 1;
-    int8_t* const out = sums->out;
-    const uint32_t stride = sums->stride;
-    out[0] = plain_code(add_bias(tile.sums[0], block.bias[0]), block.scale[0], rounding);
-    out[stride] = plain_code(add_bias(tile.sums[1], block.bias[1]), block.scale[1], rounding);
-    out[2 * stride] = plain_code(add_bias(tile.sums[2], block.bias[2]), block.scale[2], rounding);
-    out[3 * stride] = plain_code(add_bias(tile.sums[3], block.bias[3]), block.scale[3], rounding);
-    sums->out = out + 4 * stride;
+    int8_t* out = sums->out;
+    RUSH_ROLLED for (uint32_t i = 0; i < 4; ++i, out += sums->stride) {
+      *out = plain_code(wrapping_add(tile.sums[i], block.bias[i]), block.scale[i], rounding);
+    }
+    sums->out = out;
     return;
   }
   memcpy(sums->sum, tile.sums, sizeof tile.sums);

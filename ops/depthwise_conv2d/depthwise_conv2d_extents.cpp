@@ -7,14 +7,10 @@ bool depthwise_conv2d_s8_extents(const void* params, Extents* extents) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
   const ConvGeometry& g = p.geometry;
   const uint32_t out = static_cast<uint32_t>(p.channels) * p.multiplier;
-  // Without channels there would be loops that no memory bounds.
-  if (out == 0 || out >= 0x10000u || !windows_hold(g)) return false;
-  extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.channels, p.channels});
-  extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, out, out});
+  if (out >= 0x10000u) return false;
   extents->bytes[2] = saturating_multiply(static_cast<uint32_t>(g.kernel_height) * g.kernel_width, out);
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.channels) * p.multiplier;
-  extents->rows = g.out_height;
-  return true;
+  return conv_maps_hold(g, {p.channels, p.channels, out, out}, extents);
 }
 
 const KernelContract depthwise_conv2d_s8_contract = {depthwise_conv2d_s8_extents, sizeof(DepthwiseConv2dParams), 4,

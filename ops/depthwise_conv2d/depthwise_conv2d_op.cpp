@@ -69,8 +69,8 @@ bool turns(const ConvShape& s) {
 bool fits_rows(const DepthwiseConv2dParams& p, const FoldedChannels& folded) {
   const ConvGeometry& g = p.geometry;
   const auto is_plain = [](const FoldedChannel& c) { return c.multiplier.shift >= 1 && c.multiplier.shift <= 22; };
-  return p.channels >= 4 && g.kernel_height == 3 && g.kernel_width == 3 && g.dilation_height == 1 && g.dilation_width == 1 &&
-         g.stride_height == g.stride_width && g.stride_width <= 2 && p.codes.are_all() &&
+  return p.channels >= 4 && g.kernel_height == 3 && g.kernel_width == 3 && g.dilation_height == 1 &&
+         g.dilation_width == 1 && g.stride_height == g.stride_width && g.stride_width <= 2 && p.codes.are_all() &&
          std::ranges::all_of(folded.channels, is_plain);
 }
 

@@ -18,8 +18,9 @@ enum : uint32_t {
 };
 
 /// As depthwise_conv2d_s8, for four or more channels, a kernel of 3x3 with dilation 1 and stride 1 or 2 both ways, all
-/// codes from -128 to 127, and shifts from 1 to 22: then a rounding and the zero point can be added to the scaled sum before it is shifted.
-/// Weights: for every four channels, for each m, for each channel, kRowsChannelWeights. Operand 4: scratch.
+/// codes from -128 to 127, and shifts from 1 to 22: then a rounding and the zero point can be added to the scaled sum
+/// before it is shifted. Weights: for every four channels, for each m, for each channel, kRowsChannelWeights. Operand
+/// 4: scratch.
 struct DepthwiseRowsParams {
   DepthwiseConv2dParams depthwise;
 };

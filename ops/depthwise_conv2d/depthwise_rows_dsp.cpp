@@ -166,9 +166,14 @@ RowCut cut_of(const DepthwiseConv2dParams& p) {
   const ConvGeometry& g = p.geometry;
   const uint32_t pairs = rows_column_pairs(g), before = lesser((g.pad_left + 1u) / 2, pairs);
   const uint32_t end = lesser((g.in_width + g.pad_left) / 2u, pairs), inside = end < before ? 0 : end - before;
-  return {0u - g.pad_left,         g.in_width,    p.channels, static_cast<uint8_t>(p.zero_point) * 0x01010101u, before,
+  return {0u - g.pad_left,
+          g.in_width,
+          p.channels,
+          static_cast<uint8_t>(p.zero_point) * 0x01010101u,
+          before,
           inside,
-          pairs - before - inside, g.in.row_bytes};
+          pairs - before - inside,
+          g.in.row_bytes};
 }
 
 }  // namespace

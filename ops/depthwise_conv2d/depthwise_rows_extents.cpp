@@ -10,15 +10,12 @@ bool depthwise_rows_s8_extents(const void* params, Extents* extents) {
   const uint32_t out = static_cast<uint32_t>(p.channels) * p.multiplier;
   const bool is_strided = g.stride_width == 1 || g.stride_width == 2;
   if (g.kernel_height != 3 || g.kernel_width != 3 || (g.dilation_height | g.dilation_width) != 1) return false;
-  if (!is_strided || g.stride_height != g.stride_width || !windows_hold(g)) return false;
-  if (p.channels < 4 || out == 0 || out >= 0x10000u) return false;
-  extents->bytes[0] = map_bytes(g.in, {g.in_height, g.in_width, p.channels, p.channels});
-  extents->bytes[1] = map_bytes(g.out, {g.out_height, g.out_width, out, out});
+  if (!is_strided || g.stride_height != g.stride_width) return false;
+  if (p.channels < 4 || out >= 0x10000u) return false;
   extents->bytes[2] = kRowsChannelWeights * out;
   extents->bytes[3] = sizeof(ChannelBlock) * channel_blocks(p.channels) * p.multiplier;
   extents->bytes[4] = rows_column_pairs(g) * kColumnsBytes;
-  extents->rows = g.out_height;
-  return true;
+  return conv_maps_hold(g, {p.channels, p.channels, out, out}, extents);
 }
 
 }  // namespace

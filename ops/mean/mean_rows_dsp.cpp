@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Four channels at a time, as average_dsp.h; the last ones alone.
-#include <string.h>
-
 #include "../avg_pool2d/average_dsp.h"
 #include "mean_rows.h"
 
@@ -10,17 +8,10 @@ namespace rush {
 namespace {
 
 void add_row(const MeanRowsParams& p, const int8_t* row, int32_t* sums) {
-  uint32_t c = 0;
-  for (; c + 4 <= p.channels; c += 4) {
-    FourSums four;
-    memcpy(&four, sums + c, sizeof four);
-    add_pairs(four, sum_pairs(row + c, p.columns, p.channels));
-    memcpy(sums + c, &four, sizeof four);
-  }
+  int32_t left = p.channels;
+  for (; left >= 4; left -= 4, row += 4, sums += 4) add_pairs(sums, sum_pairs(row, p.columns, p.channels));
 #pragma GCC unroll 1
-  for (; c < p.channels; ++c) {
-    sums[c] = wrapping_add(sums[c], sum_taps({1, p.columns, p.channels}, [&](int32_t) { return row + c; }));
-  }
+  for (; left > 0; --left, ++row, ++sums) *sums = wrapping_add(*sums, sum_row(row, p.columns, p.channels));
 }
 
 }  // namespace

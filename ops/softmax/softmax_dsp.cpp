@@ -1,42 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The maximum comes from four codes a word (SSUB8 and SEL); the rest is table look-ups and SMMUL.
-#include <arm_acle.h>
-
+// Table look-ups and SMMUL. Each loop is a function of its own, which has all registers for what it needs.
 #include "softmax.h"
 
 namespace rush {
 namespace {
 
-inline int8x4_t greater4(int8x4_t a, int8x4_t b) {
-  (void)__ssub8(a, b);
-  return static_cast<int8x4_t>(__sel(static_cast<uint8x4_t>(a), static_cast<uint8x4_t>(b)));
-}
+/// A vector of elements `step` apart.
+struct SoftmaxVector {
+  const int32_t* table;
+  const int8_t* begin;
+  const int8_t* end;
+  uint32_t step;
+};
 
-inline int32_t greater(int32_t a, int32_t b) { return a > b ? a : b; }
-
-int32_t max_of(const int8_t* in, uint32_t count) {
-  int8x4_t best = static_cast<int8x4_t>(0x80808080u);
-  uint32_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    int8x4_t four;
-    __builtin_memcpy(&four, in + i, 4);
-    best = greater4(four, best);
-  }
-  const uint32_t lanes = static_cast<uint32_t>(best);
-  int32_t max = greater(greater(static_cast<int8_t>(lanes), static_cast<int8_t>(lanes >> 8)),
-                        greater(static_cast<int8_t>(lanes >> 16), static_cast<int8_t>(lanes >> 24)));
-  for (; i < count; ++i) max = greater(max, in[i]);
+__attribute__((noinline)) int32_t max_of(const SoftmaxVector& v) {
+  const uint32_t step = v.step;
+  int32_t max = -128;
+  const int8_t *x = v.begin, *const end = v.end;
+#pragma GCC unroll 1
+  do {
+    if (*x > max) max = *x;
+    x += step;
+  } while (x != end);
   return max;
 }
 
-void softmax_run(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
-  const uint32_t count = p.walk.count;
-  const int32_t max = max_of(in, count);
+__attribute__((noinline)) uint64_t sum_of(const SoftmaxVector& v, int32_t max) {
+  const int32_t* const table = v.table;
+  const uint32_t step = v.step;
   uint64_t sum = 0;
-  for (uint32_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(exponential_of(table, max, in[i]));
-  const SoftmaxScale scale = softmax_scale(sum, p);
-  for (uint32_t i = 0; i < count; ++i) out[i] = softmax_code(exponential_of(table, max, in[i]), scale, p);
+  const int8_t *x = v.begin, *const end = v.end;
+#pragma GCC unroll 1
+  do {
+    sum += static_cast<uint32_t>(exponential_of(table, max, *x));
+    x += step;
+  } while (x != end);
+  return sum;
+}
+
+__attribute__((noinline)) void store_codes(const SoftmaxVector& v, int32_t max, const SoftmaxScale& scale,
+                                           const SoftmaxParams& p, int8_t* out) {
+  const int32_t* const table = v.table;
+  const uint32_t step = v.step;
+  const int32_t multiplier = scale.multiplier, shift = scale.shift;
+  const int32_t zero_point = p.zero_point, low = p.range.min, high = p.range.max;
+  const int8_t *x = v.begin, *const end = v.end;
+#pragma GCC unroll 1
+  do {
+    const int32_t code = requantize(exponential_of(table, max, *x), multiplier, shift) + zero_point;
+    *out = static_cast<int8_t>(clamp_to(code, low, high));
+    x += step;
+    out += step;
+  } while (x != end);
 }
 
 }  // namespace
@@ -45,11 +61,9 @@ void softmax_s8_dsp(const void* params, void* const* operands, Band band) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
   const int32_t* const table = static_cast<const int32_t*>(operands[1]);
   each_vector<int8_t>(p.walk, operands[0], operands[2], band, [&](const int8_t* in, int8_t* out) {
-    if (p.walk.inner == 1) {
-      softmax_run(p, table, in, out);
-    } else {
-      softmax_vector(p, table, in, out);
-    }
+    const SoftmaxVector v = {table, in, in + p.walk.count * p.walk.inner, p.walk.inner};
+    const int32_t max = max_of(v);
+    store_codes(v, max, softmax_scale(sum_of(v, max), p), p, out);
   });
 }
 
