@@ -42,6 +42,7 @@ check "models on every class of cores" $VENV/bin/python tests/system/models.py "
 check "exported cases on the host, M55 and M0" $VENV/bin/python tests/system/cases.py
 check "command line" $VENV/bin/python tests/system/command_line.py
 check "pip install . in a fresh environment" $VENV/bin/python tests/system/wheel.py build/fresh
+check "what checks the documentation" $VENV/bin/python tests/docs/blocks_test.py
 check "report page in Chromium" $VENV/bin/python tests/system/report_page.py
 check "keyword spotting on the board" $VENV/bin/python examples/keyword_spotting/demo.py
 check "device code under strict compilers" $VENV/bin/python tests/system/strict_compile.py
@@ -57,6 +58,9 @@ if [ -z "$quick" ]; then
     install_torch
     install_viewers
     check "Python and PyTorch" $VENV/bin/python -m pytest -q python/tests examples
+    # In the environment of the wheel, which takes PyTorch from this one.
+    $VENV/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(echo build/fresh/lib/python3*/site-packages)/pytorch.pth"
+    check "blocks of the documentation" build/fresh/bin/python tests/docs/blocks.py
   else
     echo "skipped: the PyTorch tests need Python 3.11, for which torch 2.13.0 has a CPU build"
     pip_install pytest
