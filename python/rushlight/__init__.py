@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rushlight: PyTorch models on Arm Cortex-M microcontrollers.
 
+```python
 import rushlight
+
 q = rushlight.quantize(net, calibration)                 # needs torch and torchao
 program = rushlight.compile(q, target="cortex-m55")      # also of a .pt2 file, without PyTorch
 print(program.summary())
 program.compare(net, x)                                  # layer by layer
 y = program(x)                                           # bit for bit what the device gives
 program.save("out")
+```
 """
 
 from __future__ import annotations

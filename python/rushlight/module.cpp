@@ -124,6 +124,10 @@ void raise_user_error(const py::object& type, const UserError& error) {
 PYBIND11_MODULE(_rushlight, module) {
   using namespace rush;
   static py::exception<UserError> error_type(module, "Error");
+  error_type.doc() =
+      "The user's mistake. args[0] is the message, args[1] a list with one dict for each fault: what, op, layer, "
+      "source "
+      "(file and line of the model), details, fix.";
   py::register_exception_translator([](std::exception_ptr raised) {
     try {
       if (raised) std::rethrow_exception(raised);

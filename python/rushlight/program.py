@@ -86,8 +86,10 @@ class Program:
         """Compares every layer on the model's whole way to the device: what `rushlight compare --json` prints.
 
         model: the model before quantization, to compare with as well: an nn.Module, an ExportedProgram, a .pt2 file, or
-            None. inputs: as those of a call. expected: outputs from elsewhere, one array for each output. board: an
-            emulated board to run the firmware on.
+            None.
+        inputs: as those of a call.
+        expected: outputs from elsewhere, one array for each output.
+        board: an emulated board to run the firmware on.
         Returns a dict with "layers" (SQNR in dB, None where nothing differs; largest error; saturation; codes that
         differ), "outputs" and "divergences": the first layer at which each stage departs. Raises Error.
         """

@@ -173,6 +173,7 @@ class CortexMQuantizer(Quantizer):
         return self
 
     def annotate(self, model: GraphModule) -> GraphModule:
+        """Says what of the graph is observed; called by prepare_pt2e. Fills in `choices`. Raises Error."""
         self.choices = []
         self._check_kept(model)
         done: set[Node] = set()

@@ -67,10 +67,20 @@ pip_install() {
 # PyTorch has a CPU wheel of this release for Python 3.11 only where one is laid out; elsewhere pip fetches what PyPI has.
 install_torch() { pip_install torch==2.13.0 'torchao==0.18.*' pytest; }
 
+install_reference_tools() {
+  install doxygen
+  pip_install 'pdoc==16.*'
+}
+
 # The tools that show what Rushlight writes. Of executorch only the Inspector is used, so only what that imports is taken.
 install_viewers() {
   pip_install --no-deps executorch==1.5.1
   pip_install pandas tabulate pyyaml ruamel.yaml flatbuffers ai-edge-model-explorer==0.1.34 'selenium>=4.20'
+}
+
+# API reference of the Python package and of the C API, into build/docs. Needs PyTorch: what quantizes is only loaded with it.
+build_reference() {
+  mkdir -p build/docs && $VENV/bin/python tools/reference/python.py build/docs/python && doxygen tools/reference/Doxyfile
 }
 
 # configure DIR [OPTION...]: CMake with Ninja.

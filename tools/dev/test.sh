@@ -58,6 +58,8 @@ if [ -z "$quick" ]; then
     install_torch
     install_viewers
     check "Python and PyTorch" $VENV/bin/python -m pytest -q python/tests examples
+    install_reference_tools
+    check "API reference" build_reference
     # In the environment of the wheel, which takes PyTorch from this one.
     $VENV/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$(echo build/fresh/lib/python3*/site-packages)/pytorch.pth"
     check "blocks of the documentation" build/fresh/bin/python tests/docs/blocks.py
