@@ -13,11 +13,15 @@ import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rushlight._rushlight import Error
 from rushlight.errors import user_error
+
+if TYPE_CHECKING:
+    import joblib
 
 
 def add_quantize(commands: argparse._SubParsersAction) -> None:
@@ -90,8 +94,12 @@ def add_evaluate(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--y", default="y", metavar="NAME", help="the array of classes (%(default)s)")
     parser.add_argument("--top", type=int, default=5, metavar="K", help="count also the K best classes (%(default)s)")
     parser.add_argument("--min-accuracy", type=float, metavar="SHARE", help="exit code 1 below, 0 to 1")
-    parser.add_argument("--jobs", type=int, help="joblib's workers; each uses all cores of its machine (1)")
-    parser.add_argument("--backend", metavar="NAME", help="joblib's backend: loky, threading, dask, ray, ...")
+    parser.add_argument("--jobs", type=int, help="joblib's workers; each uses all cores of its machine (1, dask: all)")
+    parser.add_argument(
+        "--backend", choices=("threading", "loky", "multiprocessing", "dask"), default="threading",
+        help="joblib's backend (%(default)s)",
+    )  # fmt: skip
+    parser.add_argument("--scheduler", metavar="HOST:PORT", help="of the Dask cluster, with --backend dask")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -106,13 +114,13 @@ def evaluate(options: argparse.Namespace) -> int:
         if name not in data:
             raise user_error(f"{options.data} has no array {name}", f"choose among {', '.join(data)} with --x and --y")
     try:
-        import joblib
+        import joblib  # noqa: F401
         import tqdm
     except ModuleNotFoundError as missing:
         raise user_error(
             f"evaluate needs {missing.name}, which {sys.executable} does not have", f"pip install {missing.name}"
         ) from None
-    with joblib.parallel_config(options.backend or "threading", n_jobs=options.jobs or 1):
+    with workers(options):
         evaluation = evaluate_image(
             path.read_bytes(), data[options.x], data[options.y], top=options.top, progress=tqdm.tqdm
         )
@@ -121,6 +129,23 @@ def evaluate(options: argparse.Namespace) -> int:
         print(f"accuracy {evaluation.accuracy:.4f}, --min-accuracy wants {options.min_accuracy:g}", file=sys.stderr)
         return 1
     return 0
+
+
+def workers(options: argparse.Namespace) -> joblib.parallel_config:
+    import joblib
+
+    on_cluster = options.backend == "dask"
+    if on_cluster != bool(options.scheduler):
+        raise user_error("--backend dask and --scheduler go together", "give --backend dask --scheduler HOST:PORT")
+    cluster = {"scheduler_host": options.scheduler} if on_cluster else {}
+    try:
+        return joblib.parallel_config(options.backend, n_jobs=options.jobs or (-1 if on_cluster else 1), **cluster)
+    except ImportError:
+        raise user_error("--backend dask needs Dask", 'pip install "dask[distributed]"') from None
+    except (OSError, ValueError) as error:
+        raise user_error(
+            f"no Dask cluster at {options.scheduler}: {error}", "start one, or correct --scheduler"
+        ) from None
 
 
 def existing(name: str | Path) -> Path:

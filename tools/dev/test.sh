@@ -57,6 +57,7 @@ if [ -z "$quick" ]; then
   if $VENV/bin/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then
     install_torch
     install_viewers
+    pip_install 'dask[distributed]'
     check "Python and PyTorch" $VENV/bin/python -m pytest -q python/tests examples
     install_reference_tools
     check "API reference" build_reference
