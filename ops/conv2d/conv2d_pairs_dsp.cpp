@@ -233,12 +233,13 @@ int8_t* gather_window(const PairsWalk& walk, int8_t* to) {
     RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= taps, x += g.dilation_width) {
       const int32_t before = is_inside ? clamp_to(-x, 0, taps) : taps;
       const int32_t inside = clamp_to(g.in_width - x, before, taps) - before;
-      to = copy(fill, 0, static_cast<uint32_t>(before) * p.in_channels, to);
+      if (before != 0) to = copy(fill, 0, static_cast<uint32_t>(before) * p.in_channels, to);
       if (inside != 0) {
         const int8_t* const from = walk.in + row_offset(g.in, static_cast<uint32_t>(y)) + (x + before) * p.in_pixel;
         to = copy(from, 4, static_cast<uint32_t>(inside) * p.in_channels, to);
       }
-      to = copy(fill, 0, static_cast<uint32_t>(taps - before - inside) * p.in_channels, to);
+      const int32_t behind = taps - before - inside;
+      if (behind != 0) to = copy(fill, 0, static_cast<uint32_t>(behind) * p.in_channels, to);
     }
   }
   return to;

@@ -33,9 +33,9 @@
   .equ kLeft, 84
   .equ kFrame, 88
 
-  // Keeps the tile's fields and where in the unrolled loop the first round begins, given the code's bytes for a
-  // pair; eight pairs are unrolled. Leaves x in r1, pairs in r2.
-  .macro begin_tile first, pair_bytes, before
+  // Keeps the tile's fields and where in the loop the first round begins, given the code's bytes for a pair and how
+  // many pairs are unrolled. Leaves x in r1, pairs in r2.
+  .macro begin_tile first, pair_bytes, unrolled, before
   push {r4-r11, lr}
   sub sp, sp, #kFrame
   ldm r0!, {r1-r9}
@@ -46,7 +46,7 @@
   ldr r1, [sp, #kX]
   ldr r2, [sp, #kPairs]
   rsb r3, r2, #\before
-  and r3, r3, #7
+  and r3, r3, #(\unrolled - 1)
   mov r4, #\pair_bytes
   adr.w r5, \first
   mla r5, r3, r4, r5
@@ -160,7 +160,7 @@
   .type rush_conv2d_pairs_four, %function
   .thumb_func
 rush_conv2d_pairs_four:
-  begin_tile 12f, 48, 1
+  begin_tile 12f, 48, 8, 1
   add r2, r2, r2, lsl #1
   add r1, r1, r2, lsl #2
   str r1, [sp, #kXEnd]
@@ -219,19 +219,19 @@ rush_conv2d_pairs_four:
   add r0, r0, r8
   bne 2b
 
-  ldr r4, [sp, #kBlock]
+  ldr r12, [sp, #kBlock]
   ldr r5, [sp, #kOut]
   ldr r6, [sp, #kOutputs]
   ldr r8, [sp, #kW]
   // Twice as many outputs as are left, negative; bit 0 says which half of a block is next.
   lsl r6, r6, #1
   rsb r6, r6, #0
-  str r4, [sp, #kBlockNow]
+  str r12, [sp, #kBlockNow]
   str r5, [sp, #kOutNow]
   str r6, [sp, #kLeft]
 10:
-  // Two outputs. Sums of low and high positions begin with 256 biases, which the first pair is added to.
-  ldr r12, [sp, #kBlockNow]
+  // Two outputs of the block at r12. Sums of low and high positions begin with 256 biases, which the first pair is
+  // added to.
   ldr r9, [sp, #kX]
 #if defined(RUSH_DUAL_ISSUE)
   ldr r0, [r12]
@@ -323,28 +323,28 @@ rush_conv2d_pairs_four:
   ldr lr, [sp, #kOutNow]
   ldr r10, [sp, #kStride]
   ldr r11, [sp, #kLeft]
-  ldr r9, [sp, #kBlockNow]
+  ldr r12, [sp, #kBlockNow]
   // Beside them, the next half of the block, or the next block.
   ssat r7, #8, r7
-  and r12, r11, #1
+  and r9, r11, #1
   ssat r3, #8, r3
   eor r11, r11, #1
   ssat r4, #8, r4
-  add r9, r9, r12, lsl #4
+  add r12, r12, r9, lsl #4
   ssat r5, #8, r5
   adds r11, r11, #2
-  add r12, lr, r10, lsl #1
+  add r9, lr, r10, lsl #1
   str r11, [sp, #kLeft]
   bfi r0, r3, #8, #8
-  add r9, r9, #8
+  add r12, r12, #8
   bfi r6, r7, #8, #8
   strh r0, [lr]
   bfi r1, r4, #8, #8
   strh r6, [lr, r10]
   bfi r2, r5, #8, #8
-  strh r1, [r12]
-  str r9, [sp, #kBlockNow]
-  strh r2, [r12, r10]
+  strh r1, [r9]
+  str r12, [sp, #kBlockNow]
+  strh r2, [r9, r10]
   add lr, lr, #2
   str lr, [sp, #kOutNow]
   bmi.w 10b
@@ -388,12 +388,12 @@ rush_conv2d_pairs_four:
   ldr.w r5, [lr], #4
   ldr.w r10, [r9], #4
   sxtb16 r6, r4, ror #8
-  sxtb16 r7, r5, ror #8
   sxtb16 r4, r4
-  sxtb16 r5, r5
+  sxtb16 r7, r5, ror #8
   smlad r1, r6, r10, r1
-  smlad r3, r7, r10, r3
+  sxtb16 r5, r5
   smlad r0, r4, r10, r0
+  smlad r3, r7, r10, r3
   smlad r2, r5, r10, r2
   .endm
 
@@ -403,7 +403,7 @@ rush_conv2d_pairs_four:
   .type rush_conv2d_pairs_one, %function
   .thumb_func
 rush_conv2d_pairs_one:
-  begin_tile 2f, 36, 0
+  begin_tile 2f, 36, 4, 0
   add r1, r1, r2, lsl #2
   str r1, [sp, #kXEnd]
   ldr r8, [sp, #kW]
@@ -424,9 +424,8 @@ rush_conv2d_pairs_one:
   ldr.w pc, [sp, #kEntry]
   .balign 4
 2:
-  .rept 4
   shared_pairs
-  .endr
+  shared_pairs
   cmp r9, r12
   bne.w 2b
   sub r1, r1, r0

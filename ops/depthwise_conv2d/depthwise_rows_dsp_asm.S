@@ -35,7 +35,9 @@
   .equ kLeft, 80
   .equ kColumnX, 84
   .equ kColumnOut, 88
-  .equ kFrame, 92
+  .equ kFirstRows, 92  // the weights of registers that something else takes for a while
+  .equ kOutNow, 108
+  .equ kFrame, 116
 
   // The codes of a block's two rows of two sums. What has no place of its own is stored first, in the place of
   // another. Moves lr to the next rows and leaves the end of r12 in \d.
@@ -101,6 +103,62 @@
   smlad \second, r11, \right, \second
   .endm
 
+#if defined(RUSH_DUAL_ISSUE)
+  // The first output row's codes are made beside the products of the second one, in registers of weights that are not
+  // needed any more.
+  .macro block_of_stride_1
+  ldr r9, [sp, #kBias]
+  load_column r10, 0, 0
+  load_column r11, 0, 1
+  smlad r6, r10, r0, r9
+  smlatb r7, r10, r0, r9
+  load_column r10, 1, 0
+  add_right r6, r7, r1
+  load_column r11, 1, 1
+  smlad r8, r10, r0, r9
+  smlatb r9, r10, r0, r9
+  add_left r6, r7, r2
+  load_column r10, 2, 0
+  add_right r8, r9, r1
+  ldrd r0, r1, [sp, #kScale]
+  add_right r6, r7, r3
+  load_column r11, 2, 1
+  add_left r6, r7, r4
+  add_left r8, r9, r2
+  load_column r10, 3, 0
+  add_right r6, r7, r5
+  ldr r2, [sp, #kShift]
+  add_right r8, r9, r3
+  load_column r11, 3, 1
+  smmla r6, r6, r0, r1
+  smmla r7, r7, r0, r1
+  add_left r8, r9, r4
+  asrs r6, r6, r2
+  smlad r9, r11, r5, r9
+  asrs r7, r7, r2
+  smlabt r8, r11, r5, r8
+  ssat r6, #8, r6
+  smmla r9, r9, r0, r1
+  ssat r7, #8, r7
+  smmla r8, r8, r0, r1
+  ldrd r10, r11, [sp, #kPixelStep]
+  asr r9, r9, r2
+  ldrd r0, r1, [sp, #kFirstRows]
+  asr r8, r8, r2
+  ldr r3, [sp, #kRowStep]
+  ssat r9, #8, r9
+  ldr r2, [sp, #kXEnd]
+  ssat r8, #8, r8
+  adds r12, r12, #8
+  strb r9, [lr, r11]
+  cmp r12, r2
+  strb r8, [lr, r3]
+  strb r7, [lr, r10]
+  strb r6, [lr]
+  add lr, lr, r3, lsl #1
+  ldrd r2, r3, [sp, #(kFirstRows + 8)]
+  .endm
+#else
   .macro block_of_stride_1
   ldr r9, [sp, #kBias]
   load_column r10, 0, 0
@@ -132,9 +190,83 @@
   store_block r6, r7, r8, r9
   cmp r12, r9
   .endm
+#endif
 
   // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8 sums;
   // r9-r11 three pairs of columns; the rest as above.
+#if defined(RUSH_DUAL_ISSUE)
+  .macro block_of_stride_2
+  ldr r8, [sp, #kBias]
+  load_column r9, 0, 0
+  load_column r10, 0, 1
+  load_column r11, 0, 2
+  smlad r5, r9, r0, r8
+  load_column r9, 1, 0
+  smlad r6, r10, r0, r8
+  str lr, [sp, #kOutNow]
+  smlabb r5, r10, r3, r5
+  load_column r10, 1, 1
+  smlabb r6, r11, r3, r6
+  load_column r11, 1, 2
+  smlad r5, r9, r1, r5
+  load_column r9, 2, 0
+  smlad r6, r10, r1, r6
+  smlabt r5, r10, r3, r5
+  load_column r10, 2, 1
+  smlabt r6, r11, r3, r6
+  load_column r11, 2, 2
+  smlad r7, r9, r0, r8
+  smlad r8, r10, r0, r8
+  ldr r0, [sp, #kScale]
+  smlad r5, r9, r2, r5
+  load_column r9, 3, 0
+  smlad r6, r10, r2, r6
+  ldr lr, [sp, #kAddend]
+  smlabb r5, r10, r4, r5
+  smlabb r6, r11, r4, r6
+  smlabb r7, r10, r3, r7
+  load_column r10, 3, 1
+  smlabb r8, r11, r3, r8
+  load_column r11, 3, 2
+  smmla r5, r5, r0, lr
+  smmla r6, r6, r0, lr
+  smlad r7, r9, r1, r7
+  load_column r9, 4, 0
+  smlad r8, r10, r1, r8
+  ldr r1, [sp, #kShift]
+  smlabt r7, r10, r3, r7
+  load_column r10, 4, 1
+  smlabt r8, r11, r3, r8
+  load_column r11, 4, 2
+  asrs r5, r5, r1
+  smlad r7, r9, r2, r7
+  asrs r6, r6, r1
+  smlad r8, r10, r2, r8
+  ssat r5, #8, r5
+  smlabb r7, r10, r4, r7
+  ldrd r9, r10, [sp, #kPixelStep]
+  smlabb r8, r11, r4, r8
+  ssat r6, #8, r6
+  smmla r7, r7, r0, lr
+  ldr r11, [sp, #kRowStep]
+  smmla r8, r8, r0, lr
+  ldr lr, [sp, #kOutNow]
+  asrs r7, r7, r1
+  ldr r3, [sp, #kXEnd]
+  asr r8, r8, r1
+  ldrd r0, r1, [sp, #kFirstRows]
+  ssat r8, #8, r8
+  adds r12, r12, #16
+  ssat r7, #8, r7
+  cmp r12, r3
+  ldr r3, [sp, #(kFirstRows + 12)]
+  strb r8, [lr, r10]
+  strb r7, [lr, r11]
+  strb r6, [lr, r9]
+  strb r5, [lr]
+  add lr, lr, r11, lsl #1
+  .endm
+#else
   .macro block_of_stride_2
   ldr r8, [sp, #kBias]
   load_column r9, 0, 0
@@ -184,6 +316,7 @@
   store_block r5, r6, r7, r8
   cmp r12, r8
   .endm
+#endif
 
   .section .text.rush_depthwise_rows, "ax", %progbits
   .balign 4
@@ -229,6 +362,10 @@ rush_depthwise_rows:
   mov r2, r4
   asrs r4, r5, #16
 2:
+#if defined(RUSH_DUAL_ISSUE)
+  add r6, sp, #kFirstRows
+  stm r6, {r0-r3}
+#endif
   ldr r6, [sp, #kColumns]
   ldr r12, [sp, #kX]
   ldr lr, [sp, #kOut]
@@ -298,20 +435,22 @@ rush_depthwise_rows:
   .size rush_depthwise_rows, . - rush_depthwise_rows
 
   // Four channels of two columns, words r8 and r9, to a word of each plane at r1, which moves to the next columns.
+  // Counts them down in r11.
   .macro store_columns
   sxtb16 r3, r8
   sxtb16 r12, r9
   sxtb16 r8, r8, ror #8
-  sxtb16 r9, r9, ror #8
   pkhbt r10, r3, r12, lsl #16
+  sxtb16 r9, r9, ror #8
   pkhtb r3, r12, r3, asr #16
-  pkhbt r12, r8, r9, lsl #16
-  pkhtb r8, r9, r8, asr #16
   str r10, [r1]
-  str r12, [r1, #kPlaneBytes]
+  pkhbt r12, r8, r9, lsl #16
   str r3, [r1, #(2 * kPlaneBytes)]
+  pkhtb r8, r9, r8, asr #16
+  str r12, [r1, #kPlaneBytes]
+  subs r11, r11, #1
   str r8, [r1, #(3 * kPlaneBytes)]
-  adds r1, r1, #kColumnsBytes
+  add r1, r1, #kColumnsBytes
   .endm
 
   // r3 rows (if any) from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the columns of
@@ -342,7 +481,6 @@ rush_depthwise_unpack:
   ldr r9, [r0, r6]
   add r0, r0, r6, lsl #1
   store_columns
-  subs r11, r11, #1
   bne 2b
 3:
   ldr r11, [r2, #24]
@@ -374,7 +512,6 @@ unpack_cut:
   adds r4, r4, #1
   add r0, r0, r6
   store_columns
-  subs r11, r11, #1
   bne unpack_cut
   bx lr
   .size rush_depthwise_unpack, . - rush_depthwise_unpack
