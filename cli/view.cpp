@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "cli/board_argument.h"
@@ -83,6 +84,7 @@ std::string model_explorer() {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::fflush(stdout);
+  setenv("PYTHONUNBUFFERED", "1", 1);  // its address comes at once through a pipe too
   execv(program.c_str(), arguments.data());
   throw InternalError(program + " could not be started");
 }

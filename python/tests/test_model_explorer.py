@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import socket
 import subprocess
@@ -49,8 +50,12 @@ def free_port() -> int:
 @contextlib.contextmanager
 def viewed(folder: Path) -> Iterator[str]:
     """The address at which Model Explorer shows the model."""
-    words = [RUSHLIGHT, "view", MODEL, "--input", FEATURES, "-o", folder, "--no-open", "--port", free_port()]
-    server = subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    words = [
+        str(w)
+        for w in (RUSHLIGHT, "view", MODEL, "--input", FEATURES, "-o", folder, "--no-open", "--port", free_port())
+    ]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    server = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         found = (re.search(r"http://localhost:\d+/\S*", line) for line in server.stdout)
         address = next((match[0] for match in found if match), None)
