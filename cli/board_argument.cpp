@@ -9,8 +9,16 @@
 
 namespace rush {
 
-firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const std::string& board,
-                                        const std::string& compiler) {
+CLI::Option* add_board_options(CLI::App* command, BoardArgument& board, const std::string& flag,
+                               const std::string& description) {
+  CLI::Option* on = command->add_option(flag, board.name, description);
+  command->add_option("--compiler", board.compiler, "gcc or clang, for the firmware")
+      ->check(CLI::IsMember({"gcc", "clang"}))
+      ->capture_default_str();
+  return on;
+}
+
+firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const BoardArgument& board) {
   const ModelKind kind = model_kind(directory);
   if (kind != ModelKind::kFolder && kind != ModelKind::kLinked) {
     throw UserError(directory.string() + " is not a folder made by compile",
@@ -19,17 +27,16 @@ firmware::BuildRequest firmware_request(const std::filesystem::path& directory, 
   const Target target = firmware::target_of(directory);
   return {.directory = directory,
           .target = target,
-          .board = load_board(board.empty() ? target.board : board),
-          .compiler = firmware::compiler_named(compiler),
+          .board = load_board(board.is_given() ? board.name : target.board),
+          .compiler = firmware::compiler_named(board.compiler),
           .opt = firmware::opt_of(directory)};
 }
 
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
-                                     const std::string& compiler) {
+firmware::BuildRequest build_request(const std::filesystem::path& directory, const BoardArgument& board) {
   if (model_kind(directory) == ModelKind::kLinked) {
     throw UserError(directory.string() + " holds several models", "name the folder that one of them was compiled to");
   }
-  return firmware_request(directory, board, compiler);
+  return firmware_request(directory, board);
 }
 
 Runner folder_runner(const std::filesystem::path& directory, std::vector<std::vector<uint8_t>>& images) {

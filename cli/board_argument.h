@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// --board, --on and --compiler as the firmware builder takes them.
+// --board or --on, and --compiler, as the firmware builder takes them.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -12,13 +13,23 @@
 
 namespace rush {
 
-/// A request for a folder that `compile` wrote. An empty board means the target's default board.
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const std::string& board,
-                                     const std::string& compiler);
+/// An emulated board, and what its firmware is built with.
+struct BoardArgument {
+  std::string name{};
+  std::string compiler = "gcc";
+
+  bool is_given() const { return !name.empty(); }
+};
+
+/// The option `flag` BOARD, which is returned, and --compiler.
+CLI::Option* add_board_options(CLI::App* command, BoardArgument& board, const std::string& flag,
+                               const std::string& description);
+
+/// A request for a folder that `compile` wrote. If no board is given, it is the target's default board.
+firmware::BuildRequest build_request(const std::filesystem::path& directory, const BoardArgument& board);
 
 /// The same, or for a folder that `link` wrote.
-firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const std::string& board,
-                                        const std::string& compiler);
+firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const BoardArgument& board);
 
 /// The program or programs of such a folder, on the host. The runner refers to `images`, which it reads.
 Runner folder_runner(const std::filesystem::path& directory, std::vector<std::vector<uint8_t>>& images);

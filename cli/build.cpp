@@ -8,7 +8,6 @@
 
 #include "cli/board_argument.h"
 #include "cli/commands.h"
-#include "cli/options.h"
 #include "compiler/firmware/build.h"
 
 namespace rush {
@@ -16,19 +15,17 @@ namespace rush {
 void add_build_command(CLI::App& app) {
   struct Options {
     std::string directory;
-    std::string board;
-    std::string compiler = "gcc";
+    BoardArgument board;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("build", "Build DIR/firmware.elf for a board");
   command->footer("Example: rushlight build out --board mps3-an547");
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
-  command->add_option("--board", options->board, "The board; default: the one that runs the target's code");
-  add_compiler_option(command, options->compiler);
+  add_board_options(command, options->board, "--board", "The board; default: the one that runs the target's code");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    const firmware::BuildRequest request = firmware_request(options->directory, options->board, options->compiler);
+    const firmware::BuildRequest request = firmware_request(options->directory, options->board);
     const firmware::Built built = firmware::build_firmware(request);
     if (options->json) {
       const nlohmann::ordered_json report = {{"elf", built.elf.string()},

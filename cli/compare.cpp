@@ -13,7 +13,6 @@
 #include "cli/model_argument.h"
 #include "cli/options.h"
 #include "compiler/firmware/process.h"
-#include "compiler/import/npy.h"
 #include "compiler/ir/exit_code.h"
 
 namespace rush {
@@ -26,8 +25,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::vector<std::string> expected;
   std::string float_model;
-  std::string board;
-  std::string compiler = "gcc";
+  BoardArgument board;
   std::string html;
   std::string etdump;
   std::string record;
@@ -36,12 +34,6 @@ struct Options {
   bool json = false;
   CompileOptions compile;
 };
-
-std::vector<HostTensor> read_all(const std::vector<std::string>& files) {
-  std::vector<HostTensor> tensors;
-  for (const std::string& file : files) tensors.push_back(read_npy(file));
-  return tensors;
-}
 
 void require(const Comparison& comparison, double min_sqnr) {
   if (!comparison.program_is_exact()) throw DoesNotHold("the program's bits are not the quantized stage's");
@@ -78,13 +70,14 @@ void write_etdump(const std::string& file, const Comparison& comparison) {
 }
 
 void compare_model(const Options& options) {
-  if (!options.etdump.empty() && options.board.empty())
+  if (!options.etdump.empty() && !options.board.is_given())
     throw UserError("--etdump holds what a board takes and computes", "name a board: --on mps3-an547");
   CompareRequest request{.made = compile_model(options.model, options.compile),
-                         .inputs = read_all(options.inputs),
-                         .expected = read_all(options.expected)};
+                         .inputs = read_arrays(options.inputs),
+                         .expected = read_arrays(options.expected)};
   if (!options.float_model.empty()) request.float_model = torch_stage(options.float_model, options.compile);
-  if (!options.board.empty()) request.on_board = CompareBoard{options.board, options.compiler, !options.etdump.empty()};
+  if (options.board.is_given())
+    request.on_board = CompareBoard{options.board.name, options.board.compiler, !options.etdump.empty()};
   const Comparison comparison = compare_stages(request);
   fmt::print("{}\n", options.json ? comparison_json(comparison) : comparison_text(comparison));
   if (!options.html.empty())
@@ -102,10 +95,10 @@ void check_deployed(const Options& options) {
                     "name the .pt2 file, or --check RECORD to compare with a record");
   const std::vector<uint8_t> image = read_image(options.model);
   uint32_t stack_bytes = 0;
-  const Runner runner = options.board.empty()
-                            ? program_runner(image, options.model)
-                            : board_runner(build_request(options.model, options.board, options.compiler), &stack_bytes);
-  const std::vector<Sample> inputs = unstack_inputs(runner.inputs, read_all(options.inputs));
+  const Runner runner = options.board.is_given()
+                            ? board_runner(build_request(options.model, options.board), &stack_bytes)
+                            : program_runner(image, options.model);
+  const std::vector<Sample> inputs = unstack_inputs(runner.inputs, read_arrays(options.inputs));
   require_recorded(make_record(image, inputs, runner.run(inputs)), options.check);
 }
 
@@ -130,8 +123,7 @@ void add_compare_command(CLI::App& app) {
   command->add_option("--expected", options->expected,
                       "Outputs from elsewhere, e.g. PyTorch (.npy); once for each output");
   command->add_option("--float", options->float_model, "The model before quantization (.pt2), to compare with as well");
-  command->add_option("--on", options->board, "An emulated board: compare every layer of its firmware too");
-  add_compiler_option(command, options->compiler);
+  add_board_options(command, options->board, "--on", "An emulated board: compare every layer of its firmware too");
   command->add_option("--min-sqnr", options->min_sqnr,
                       "Least dB of every output, to --expected or else to the torch stage");
   command->add_option("--record", options->record,

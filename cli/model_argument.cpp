@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "compiler/emit/write_model.h"
+#include "compiler/import/npy.h"
 #include "compiler/ir/diagnostic.h"
 
 namespace rush {
@@ -29,6 +31,17 @@ std::vector<uint8_t> read_image(const std::filesystem::path& path) {
   if (!stream)
     throw UserError(fmt::format("cannot read {}", file.string()), "check that the file exists and may be read");
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_compiled(const Compilation& made, const std::filesystem::path& archive,
+                    const std::filesystem::path& directory) {
+  write_model(made.program, made.image, {.directory = directory, .made_from = archive.filename().string()});
+}
+
+std::vector<HostTensor> read_arrays(const std::vector<std::string>& files) {
+  std::vector<HostTensor> arrays;
+  for (const std::string& file : files) arrays.push_back(read_npy(file));
+  return arrays;
 }
 
 }  // namespace rush

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/tensor.h"
+#include "compiler/pipeline.h"
+
 namespace rush {
 
 enum class ModelKind { kArchive, kFolder, kLinked, kImage };
@@ -17,5 +20,12 @@ ModelKind model_kind(const std::filesystem::path& path);
 
 /// The bytes of an image or of a folder's model.rush. A UserError for a folder that link wrote.
 std::vector<uint8_t> read_image(const std::filesystem::path& path);
+
+/// What `compile` would write for an archive, into a folder.
+void write_compiled(const Compilation& made, const std::filesystem::path& archive,
+                    const std::filesystem::path& directory);
+
+/// One array of each .npy file.
+std::vector<HostTensor> read_arrays(const std::vector<std::string>& files);
 
 }  // namespace rush

@@ -23,11 +23,4 @@ inline void add_batch_option(CLI::App* command, int64_t& batch) {
       ->capture_default_str();
 }
 
-/// --compiler gcc|clang
-inline void add_compiler_option(CLI::App* command, std::string& compiler) {
-  command->add_option("--compiler", compiler, "gcc or clang, for the firmware")
-      ->check(CLI::IsMember({"gcc", "clang"}))
-      ->capture_default_str();
-}
-
 }  // namespace rush

@@ -9,8 +9,6 @@
 
 #include "cli/board_argument.h"
 #include "cli/commands.h"
-#include "cli/model_argument.h"
-#include "cli/options.h"
 #include "compiler/firmware/process.h"
 
 namespace rush {
@@ -18,15 +16,14 @@ namespace {
 
 struct Options {
   std::string directory;
-  std::string board;
-  std::string compiler = "gcc";
+  BoardArgument board;
   std::string log;
   std::string etdump;
   bool json = false;
 };
 
 ModelProfile profile(const Options& options) {
-  const firmware::BuildRequest request = build_request(options.directory, options.board, options.compiler);
+  const firmware::BuildRequest request = build_request(options.directory, options.board);
   if (options.log.empty()) return profile_on_board(request);
   if (!std::filesystem::is_regular_file(options.log))
     throw UserError(options.log + ": no such file", "name the file that the device's lines were saved to");
@@ -44,9 +41,8 @@ void add_profile_command(CLI::App& app) {
       "Example: rushlight profile out --on mps3-an547\n"
       "         rushlight profile out --log uart.txt   (docs/profiling.md: what the firmware has to call)");
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
-  CLI::Option* on =
-      command->add_option("--on", options->board, "The emulated board; default: the one that runs the target's code");
-  add_compiler_option(command, options->compiler);
+  CLI::Option* on = add_board_options(command, options->board, "--on",
+                                      "The emulated board; default: the one that runs the target's code");
   command->add_option("--log", options->log, "What a device sent: a capture that holds the lines of rush_profile_write")
       ->excludes(on);
   command->add_option("--etdump", options->etdump, "Also write the profile as an ETDump, for ExecuTorch's Inspector");

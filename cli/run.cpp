@@ -13,7 +13,6 @@
 #include "cli/commands.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
-#include "compiler/emit/write_model.h"
 #include "compiler/firmware/process.h"
 #include "compiler/firmware/run_firmware.h"
 #include "compiler/import/npy.h"
@@ -30,12 +29,13 @@ struct Options {
   std::vector<std::string> inputs;
   std::string output;
   std::string stage = "program";
-  std::string on = "host";
-  std::string compiler = "gcc";
+  BoardArgument on{.name = "host"};
   bool raw = false;
   bool json = false;
   bool layers = false;
   CompileOptions compile;
+
+  bool on_host() const { return on.name == "host"; }
 };
 
 /// What a run came to.
@@ -45,14 +45,12 @@ struct Result {
 };
 
 Result run_with(const Runner& runner, const Options& options) {
-  std::vector<HostTensor> stacked;
-  for (const std::string& file : options.inputs) stacked.push_back(read_npy(file));
-  const std::vector<Sample> samples = runner.run(unstack_inputs(runner.inputs, stacked));
+  const std::vector<Sample> samples = runner.run(unstack_inputs(runner.inputs, read_arrays(options.inputs)));
   return {stack_outputs(runner.outputs, samples, options.raw), {{"samples", samples.size()}}};
 }
 
 Result run_on_board(const Options& options, const fs::path& directory) {
-  const firmware::BuildRequest request = firmware_request(directory, options.on, options.compiler);
+  const firmware::BuildRequest request = firmware_request(directory, options.on);
   const bool is_linked = model_kind(directory) == ModelKind::kLinked;
   if (options.layers && is_linked)
     throw UserError("--layers counts one model", "name the folder that this model was compiled to");
@@ -77,11 +75,10 @@ Result run_on_board(const Options& options, const fs::path& directory) {
 }
 
 Result run_archive(const Options& options) {
-  if (options.on != "host") {
+  if (!options.on_host()) {
     const firmware::TemporaryDirectory directory;
     const Compilation compilation = compile_model(options.model, options.compile);
-    write_model(compilation.program, compilation.image,
-                {.directory = directory.path(), .made_from = fs::path(options.model).filename().string()});
+    write_compiled(compilation, options.model, directory.path());
     return run_on_board(options, directory.path());
   }
   const Graph torch = torch_stage(options.model, options.compile);
@@ -96,11 +93,11 @@ Result run_image(const Options& options) {
                     "name the .pt2 file to run an earlier stage");
   }
   const bool is_image = model_kind(options.model) == ModelKind::kImage;
-  if (options.on == "host" && !is_image) {
+  if (options.on_host() && !is_image) {
     std::vector<std::vector<uint8_t>> images;
     return run_with(folder_runner(options.model, images), options);
   }
-  if (options.on == "host") return run_with(program_runner(read_image(options.model), options.model), options);
+  if (options.on_host()) return run_with(program_runner(read_image(options.model), options.model), options);
   if (is_image) {
     throw UserError("an image alone cannot be built for a board", "name the folder that compile wrote it to");
   }
@@ -115,9 +112,9 @@ std::string output_name(const std::string& name, size_t index, size_t count) {
 }
 
 void run(const Options& options) {
-  if (options.layers && options.on == "host")
+  if (options.layers && options.on_host())
     throw UserError("--layers counts what a board executes", "name a board: --on mps3-an547");
-  if (options.on != "host" && options.stage != "program") {
+  if (!options.on_host() && options.stage != "program") {
     throw UserError(fmt::format("a board runs the program, not the stage \"{}\"", options.stage),
                     "leave out --stage or --on");
   }
@@ -153,10 +150,9 @@ void add_run_command(CLI::App& app) {
   command->add_option("--stage", options->stage, "torch, quantized or program")
       ->check(CLI::IsMember({"torch", "quantized", "program"}))
       ->capture_default_str();
-  command->add_option("--on", options->on, "host, or an emulated board")->capture_default_str();
+  add_board_options(command, options->on, "--on", "host, or an emulated board")->capture_default_str();
   command->add_option("--target", options->compile.target, "Core to compile a .pt2 for")->capture_default_str();
   add_batch_option(command, options->compile.batch);
-  add_compiler_option(command, options->compiler);
   command->add_flag("--raw", options->raw, "Write the integers before the final dequantize");
   command->add_flag("--layers", options->layers, "On a board: also what `rushlight profile` prints");
   command->add_flag("--json", options->json, "Print JSON; on a board also instructions and modelled cycles");

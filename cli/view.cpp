@@ -12,10 +12,8 @@
 #include "cli/board_argument.h"
 #include "cli/commands.h"
 #include "cli/model_argument.h"
-#include "compiler/emit/write_model.h"
 #include "compiler/explorer/explorer.h"
 #include "compiler/firmware/process.h"
-#include "compiler/import/npy.h"
 
 namespace rush {
 namespace {
@@ -26,8 +24,7 @@ struct Options {
   std::string model;
   std::vector<std::string> inputs;
   std::string float_model;
-  std::string board;
-  std::string compiler = "gcc";
+  BoardArgument board;
   std::string output;
   int port = 8080;
   bool no_open = false;
@@ -38,14 +35,13 @@ struct Options {
 ExplorerFiles of_archive(const Options& options) {
   CompareRequest request{.made = compile_model(options.model, options.compile), .inputs = {}};
   ExplorerFacts facts{.target = options.compile.target};
-  if (!options.board.empty()) {
+  if (options.board.is_given()) {
     const firmware::TemporaryDirectory directory;
-    write_model(request.made.program, request.made.image,
-                {.directory = directory.path(), .made_from = fs::path(options.model).filename().string()});
-    facts.profile = profile_on_board(build_request(directory.path(), options.board, options.compiler));
+    write_compiled(request.made, options.model, directory.path());
+    facts.profile = profile_on_board(build_request(directory.path(), options.board));
   }
   if (!options.inputs.empty()) {
-    for (const std::string& file : options.inputs) request.inputs.push_back(read_npy(file));
+    request.inputs = read_arrays(options.inputs);
     if (!options.float_model.empty()) request.float_model = torch_stage(options.float_model, options.compile);
     facts.comparison = compare_stages(request);
   }
@@ -57,8 +53,7 @@ ExplorerFiles of_image(const Options& options) {
     throw UserError("SQNR needs the model that the program was made from", "name the .pt2 file");
   ExplorerFacts facts;
   if (model_kind(options.model) == ModelKind::kFolder) facts.target = firmware::target_of(options.model).name;
-  if (!options.board.empty())
-    facts.profile = profile_on_board(build_request(options.model, options.board, options.compiler));
+  if (options.board.is_given()) facts.profile = profile_on_board(build_request(options.model, options.board));
   return explore_image(read_image(options.model), options.model, facts);
 }
 
@@ -124,7 +119,7 @@ void add_view_command(CLI::App& app) {
   command->add_option("MODEL", options->model, "MODEL.pt2, a folder made by compile, or model.rush")->required();
   command->add_option("--input", options->inputs, "Samples for the SQNR of each layer (.npy); once for each input");
   command->add_option("--float", options->float_model, "The model before quantization (.pt2): SQNR from there");
-  command->add_option("--on", options->board, "An emulated board: counted cycles instead of estimates");
+  add_board_options(command, options->board, "--on", "An emulated board: counted cycles instead of estimates");
   command->add_option("--target", options->compile.target, "Core to compile a .pt2 for")->capture_default_str();
   command->add_option("-o,--output", options->output, "Folder for the graphs and data; default: a temporary one");
   command->add_option("--port", options->port, "Of Model Explorer's server")->capture_default_str();
