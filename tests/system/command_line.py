@@ -233,6 +233,15 @@ class CommandLine(unittest.TestCase):
         size, balanced = (call_json("size", self.folder / opt)["kernel_bytes"] for opt in ("size", "balanced"))
         self.assertLess(size, balanced)
 
+    def test_explain_prints_errors_as_json(self):
+        command = [RUSHLIGHT, "explain", MODEL, "--target", "cortex-m99", "--json"]
+        result = subprocess.run([*map(str, command)], capture_output=True, text=True)
+        self.assertEqual(result.returncode, 2)
+        (error,) = json.loads(result.stdout)["errors"]
+        self.assertIn("cortex-m99", error["what"])
+        self.assertIn("cortex-m55", error["fix"])
+        self.assertNotIn("{", result.stderr)
+
     def assert_adds_up(self, size: dict):
         """Every byte of flash is in one part, every byte of an image in one layer or section."""
         parts = ("model", "kernel", "core", "startup", "vector", "library", "padding")
@@ -352,6 +361,26 @@ class CommandLine(unittest.TestCase):
         self.assertIn("no such file", refused("profile", self.made, "--log", self.folder / "absent.txt"))
         self.assertIn("excludes", refused("profile", self.made, "--log", "x", "--on", "mps2-an386"))
 
+    def test_line_fed_models_run_but_cannot_be_watched(self):
+        made = self.folder / "line_fed"
+        call("compile", MODEL, "--target", "cortex-m55", "--line-input", "-o", made)
+        wanted = self.run_model(MODEL)
+        np.testing.assert_array_equal(self.run_model(made), wanted)
+        np.testing.assert_array_equal(self.run_model(made, "--on", "mps3-an547"), wanted)
+        record = self.folder / "line_fed.json"
+        call("compare", MODEL, "--input", self.folder / "x.npy", "--record", record)
+        stored = json.loads(record.read_text())
+        said = self.not_held("compare", made, "--input", self.folder / "x.npy", "--check", record, "--on", "mps3-an547")
+        self.assertIn("another one", said)
+        self.assertNotIn("output", said)  # the image differs, what it computes does not
+        self.assertEqual(len(stored["outputs"]), len(self.features))
+        for arguments in (
+            ("profile", made),
+            ("view", made, "--on", "mps3-an547", "--only-write"),
+            ("run", made, "--input", self.folder / "x.npy", "--on", "mps3-an547", "--layers"),
+        ):
+            self.assertIn("fix: compile the model without --line-input", refused(*arguments))
+
     def test_profiling_costs_nothing_where_it_is_not_called(self):
         call("build", self.made, "--board", "mps2-an386")
         symbols = subprocess.run(
@@ -400,6 +429,30 @@ class CommandLine(unittest.TestCase):
             "  return model_top(scores, top, 3) == 3 ? model_labels[top[0]][0] : 0;\n}\n"
         )
         check_c(self.folder / "user.c", source, made)
+
+    def test_the_header_finds_the_best_of_the_scores_of_a_board(self):
+        made, x, _ = self.bytes_as_input(2.0, 1 / 64)
+        scores = self.scores_of(made, x, "--on", "mps3-an547", "--raw").reshape(len(x), -1)
+        self.assertEqual(scores.dtype, np.int8)
+        tied = np.array([[3, 9, 9, -1, 9, 3, 0, 0, 0, 0, 0, 0]], np.int8)
+        rows = np.concatenate([scores, tied, scores[::-1, ::-1]])
+        program = self.folder / "top"
+        source = program.with_suffix(".c")
+        source.write_text(
+            '#include <stdio.h>\n#include "model.h"\nint main(void) {\n'
+            "  int8_t scores[MODEL_LABEL_COUNT];\n  uint16_t top[20];\n"
+            "  while (fread(scores, 1, sizeof scores, stdin) == sizeof scores) {\n"
+            "    for (uint32_t count = 0; count <= 20; ++count) {\n"
+            "      const uint32_t found = model_top(scores, top, count);\n"
+            '      for (uint32_t i = 0; i < found; ++i) printf("%d ", top[i]);\n'
+            '      printf("\\n");\n    }\n  }\n  return 0;\n}\n'
+        )
+        flags = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined")
+        subprocess.run(["cc", *flags, f"-I{ROOT / 'runtime/include'}", f"-I{made}", source, "-o", program], check=True)
+        printed = subprocess.run([program], input=rows.tobytes(), capture_output=True, check=True).stdout.decode()
+        best = [np.argsort(-row.astype(int), kind="stable") for row in rows]
+        wanted = [" ".join(map(str, order[:count])) for order in best for count in range(21)]
+        self.assertEqual([line.strip() for line in printed.splitlines()], wanted)
 
     def test_what_does_not_fit_bytes_is_refused(self):
         out = ("-o", self.folder / "nothing")
