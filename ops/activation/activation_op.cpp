@@ -11,7 +11,7 @@
 #include "ops/node_error.h"
 #include "ops/op_def.h"
 #include "ops/quantization.h"
-#include "ops/rescale/code_table.h"
+#include "ops/rescale/code_table_op.h"
 
 namespace rush {
 namespace {

@@ -10,7 +10,7 @@
 #include "ops/identity/copy_step.h"
 #include "ops/node_error.h"
 #include "ops/quantization.h"
-#include "ops/rescale/code_table.h"
+#include "ops/rescale/code_table_op.h"
 
 namespace rush {
 namespace {

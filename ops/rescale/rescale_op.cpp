@@ -8,7 +8,7 @@
 
 #include "ops/op_def.h"
 #include "ops/quantization.h"
-#include "ops/rescale/code_table.h"
+#include "ops/rescale/code_table_op.h"
 #include "ops/rescale/rescale.h"
 
 namespace rush {
