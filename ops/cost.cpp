@@ -103,27 +103,48 @@ KernelWork conv2d_two_positions_work(const void* params) {
                   eights * window, border_windows(g) * g.kernel_height});
 }
 
-/// Rows of a convolution's walk and their positions: all positions are one row where the maps are as one.
-struct ConvRows {
-  double rows;
-  double positions;
+/// So many rows, band by band.
+struct Bands {
+  int rows;
+  int band;
+
+  int count() const { return (rows + band - 1) / band; }
+  /// The sum of f(rows of a band) over all bands.
+  template <class F>
+  double sum(const F& f) const {
+    const int last = rows - (count() - 1) * band;
+    return (count() - 1) * f(band) + f(last);
+  }
 };
-ConvRows conv_rows(const Conv2dParams& p) {
+
+/// A convolution's walk: its rows, and tiles of so many of their positions. All positions of a band are one row where
+/// the maps are as one.
+struct ConvWalk {
+  double rows;
+  double tiles;
+};
+ConvWalk conv_walk(const Conv2dParams& p, const Bands& bands, int at_once) {
   const ConvGeometry& g = p.geometry;
-  const double height = g.out_height, width = g.out_width;
   const bool pointwise = g.kernel_height * g.kernel_width * g.stride_height * g.stride_width == 1;
-  return pointwise && g.pad_top + g.pad_left + p.gather == 0 ? ConvRows{1, height * width} : ConvRows{height, width};
+  if (pointwise && g.pad_top + g.pad_left + p.gather == 0)
+    return {static_cast<double>(bands.count()),
+            bands.sum([&](int rows) { return ceil_div(rows * g.out_width, at_once); })};
+  // Each band reads rows of its first window again that the band before it has read.
+  const double again = std::max(0, (g.kernel_height - 1) * g.dilation_height + 1 - g.stride_height);
+  const double rows = g.out_height + (bands.count() - 1) * again / g.stride_height / 2;
+  return {rows, g.out_height * ceil_div(g.out_width, at_once)};
 }
 
 /// Tiles of one or four positions; segments of windows; pairs of inputs that are unpacked; fours of outputs; pairs of
 /// products of four outputs, where a tile has four positions, where it has one and outputs share weights, and where
 /// they do not.
-KernelWork conv2d_pairs_work(const void* params) {
+KernelWork conv2d_pairs_work(const void* params, const Bands& bands) {
   const auto& p = as<Conv2dPairsParams>(params);
-  const ConvRows walk = conv_rows(p.conv);
+  const ConvGeometry& g = p.conv.geometry;
   const PairsLayout layout = pairs_layout(p);
-  const double at_once = p.positions == 1 ? 1 : 4, tiles = walk.rows * ceil_div(walk.positions, at_once);
-  const double windows = walk.rows * walk.positions, pairs = layout.pairs;
+  const int at_once = p.positions == 1 ? 1 : 4;
+  const double tiles = conv_walk(p.conv, bands, at_once).tiles;
+  const double windows = static_cast<double>(g.out_height) * g.out_width, pairs = layout.pairs;
   const double blocks = tiles * channel_blocks(p.conv.out_channels), products = blocks * pairs;
   const bool alone = at_once == 1, shared = is_shared(p);
   return work_of({tiles, windows * layout.segments.count, windows * pairs, blocks * at_once, alone ? 0 : products,
@@ -132,12 +153,12 @@ KernelWork conv2d_pairs_work(const void* params) {
 
 /// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks
 /// gathered.
-KernelWork conv2d_tiles_work(const void* params) {
+KernelWork conv2d_tiles_work(const void* params, const Bands& bands) {
   const auto& p = as<Conv2dParams>(params);
   const ConvGeometry& g = p.geometry;
-  const ConvRows walk = conv_rows(p);
+  const ConvWalk walk = conv_walk(p, bands, 2);
   const ConvSegments segments = conv2d_segments(p);
-  const double pairs = walk.rows * ceil_div(walk.positions, 2), blocks = pairs * channel_blocks(p.out_channels);
+  const double pairs = walk.tiles, blocks = pairs * channel_blocks(p.out_channels);
   const double windows = p.gather != 0 ? static_cast<double>(g.out_height) * g.out_width : border_windows(g);
   const double row_bytes = static_cast<double>(g.kernel_width) * p.in_channels;
   return work_of({walk.rows, pairs, blocks, blocks * segments.count,
@@ -158,10 +179,11 @@ KernelWork depthwise_work(Isa isa, const void* params) {
 
 /// Passes over all channels; strips of four channels; fours of columns that are interleaved; patches of two outputs, of
 /// one.
-KernelWork depthwise_patch_work(const void* params) {
+KernelWork depthwise_patch_work(const void* params, const Bands& bands) {
   const auto& p = as<DepthwiseConv2dParams>(params);
   const ConvGeometry& g = p.geometry;
-  const double pairs = g.stride_height == 1 ? g.out_height / 2 : 0, singles = g.out_height - 2 * pairs;
+  const double pairs = g.stride_height == 1 ? bands.sum([](int rows) { return rows / 2; }) : 0;
+  const double singles = g.out_height - 2 * pairs;
   const double groups = p.channels / 4, strips = (pairs + singles) * groups, patches = g.out_width;
   return work_of({pairs + singles, strips, strips * ceil_div(patch_columns(g, g.out_width), 4),
                   pairs * groups * patches, singles * groups * patches});
@@ -315,17 +337,34 @@ const Constants* find_constants(std::string_view target, std::string_view row) {
 
 }  // namespace
 
+namespace {
+
+/// As if each band were a part of one call.
+KernelWork work_of_bands(Isa isa, std::string_view family, const void* params, const Bands& bands) {
+  if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params, bands);
+  if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params, bands);
+  if (family == "depthwise_patch_s8") return depthwise_patch_work(params, bands);
+  return kernel_work(isa, family, params);
+}
+
+Bands whole(const ConvGeometry& g) { return {g.out_height, g.out_height}; }
+
+}  // namespace
+
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family == "conv2d_two_positions_s8") return conv2d_two_positions_work(params);
   if (isa == Isa::kScalar && family == "conv2d_s8") return conv2d_eights_work(params);
   if (isa == Isa::kScalar && family == "linear_s8") return linear_eights_work(params);
-  if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params);
-  if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params);
+  if (isa == Isa::kDsp && family == "conv2d_pairs_s8")
+    return conv2d_pairs_work(params, whole(as<Conv2dPairsParams>(params).conv.geometry));
+  if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8")
+    return conv2d_tiles_work(params, whole(as<Conv2dParams>(params).geometry));
   if (family == "linear_tiles_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8" || family == "depthwise_words_s8")
     return depthwise_work(isa, params);
-  if (family == "depthwise_patch_s8") return depthwise_patch_work(params);
+  if (family == "depthwise_patch_s8")
+    return depthwise_patch_work(params, whole(as<DepthwiseConv2dParams>(params).geometry));
   if (family == "depthwise_column_s8") return depthwise_column_work(params);
   if (family == "linear_s8") return linear_work(isa, params);
   if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
@@ -360,16 +399,27 @@ std::string_view stand_in(const CostCore& core) {
   return core.isa == Isa::kMve ? "cortex-m55" : core.isa == Isa::kDsp ? "cortex-m4" : "cortex-m0plus";
 }
 
-double kernel_cycles(const CostCore& core, std::string_view family, const void* params) {
+namespace {
+
+double cycles_of(const CostCore& core, std::string_view family, const void* params, const KernelWork& work) {
   const std::string_view row = cost_row(core.isa, family, params);
   const Constants* constants = find_constants(core.target, row);
   if (constants == nullptr) constants = find_constants(stand_in(core), row);
-  const KernelWork work = kernel_work(core.isa, family, params);
   // A family that was never measured: a cycle for each thing that it does.
   if (constants == nullptr) return std::ranges::max(work);
   double cycles = 0;
   for (size_t i = 0; i < kCostTerms; ++i) cycles += constants->cycles[i] * work[i];
   return cycles;
+}
+
+}  // namespace
+
+double kernel_cycles(const CostCore& core, std::string_view family, const void* params) {
+  return cycles_of(core, family, params, kernel_work(core.isa, family, params));
+}
+
+double banded_cycles(const CostCore& core, std::string_view family, const void* params, int rows, int band_rows) {
+  return cycles_of(core, family, params, work_of_bands(core.isa, family, params, {rows, band_rows}));
 }
 
 }  // namespace rush

@@ -42,4 +42,7 @@ std::string_view stand_in(const CostCore& core);
 /// Modelled cycles of one call over all rows.
 double kernel_cycles(const CostCore& core, std::string_view family, const void* params);
 
+/// The same of calls that make all `rows` rows, `band_rows` at a time, but for what it takes to start each.
+double banded_cycles(const CostCore& core, std::string_view family, const void* params, int rows, int band_rows);
+
 }  // namespace rush

@@ -87,10 +87,11 @@ struct HostKernel {
   /// Scratch bytes that the scalar variant needs for these params (the host allocates the larger of the two).
   uint32_t (*scalar_scratch)(const void* params) = nullptr;
   uint16_t stack_bytes = 256;  ///< bound of any variant's stack, on any core, with any compiler
-  /// Every variant computes its rows in order (kernel.h), so that the planner may let outputs follow dying inputs.
-  bool rows_in_order = false;
+  /// Rows, from a band's first on, that a variant may compute together; it has them done before it writes any row
+  /// behind them (kernel.h, "Order"), so that the planner may let outputs follow dying inputs. 0: no promise.
+  uint8_t rows_at_once = 0;
   /// Where ProgramStep::positions holds: output positions that a variant may have begun to write before it has read
-  /// the inputs of the first of them for the last time.
+  /// the inputs of the first of them for the last time. 0: all of a band, so that such steps have no order.
   uint16_t positions_at_once = 1;
 };
 

@@ -46,7 +46,7 @@ struct Buffer {
   std::optional<BufferId> view_of;  ///< shares the bytes of another buffer
   uint32_t view_offset = 0;
   bool across_bands = false;  ///< scratch that a step keeps from band to band
-  uint8_t region = 0;         ///< set by the planner (constants: by the emitter)
+  uint8_t region = 0;         ///< set by the planner; of a constant 0, in the image, or a region that it is copied to
   uint32_t offset = 0;
 };
 
@@ -100,7 +100,8 @@ struct ProgramStep {
 
 /// Step `producer` (index in the program) of one of a banded step's inputs.
 struct ChainLink {
-  uint16_t band_rows = 1;
+  uint8_t band_rows = 1;
+  uint8_t first_rows = 1;  ///< of the first band, so that bands end where those that read them do
   std::vector<std::pair<int, RowDependency>> producers;
 };
 
@@ -135,6 +136,18 @@ struct RegionUse {
   std::string name;
   RegionKind kind = RegionKind::kArena;
   uint32_t bytes = 0;
+  std::string memory = {};  ///< of the chip, if its memories are known
+};
+
+/// A memory of the chip, as its target describes it.
+struct ChipMemory {
+  std::string name;
+  bool is_flash = false;     ///< holds the image; nothing can be written there
+  uint64_t bytes = 0;        ///< that a model may use
+  double read_cycles = 0;    ///< for 32 bytes, on top of what tightly coupled memory takes
+  double write_cycles = 0;   ///< the same
+  bool cached = false;       ///< behind the data cache
+  std::string section = {};  ///< that a firmware's linker script puts there
 };
 
 /// One of the ways in which a program could run.
@@ -147,6 +160,9 @@ struct TradePoint {
 struct Program {
   Isa isa = Isa::kScalar;
   std::string target;
+  std::string core;  ///< that the target has: the cost model's name of it
+  std::vector<ChipMemory> memories = {};
+  uint64_t cache_bytes = 0;  ///< of the data cache
   Opt opt = Opt::kBalanced;
   double mhz = 0;  ///< clock that estimates are given for; 0: not known
   std::vector<Buffer> buffers;

@@ -99,17 +99,21 @@ class Streamed {
     Program program = lower_graph(graph_, isa, "test");
     if (line_fed) make_line_fed(program, 0);
     plan_program(program, wish);
+    check(program, line_fed, how);
+    return program;
+  }
+
+  void check(const Program& program, bool line_fed, const std::string& how) {
     const std::vector<uint8_t> image = emit_image(program, {.full_kernel_table = true, .costs = true});
     HostProgram host(image);
     SuiteCase suite_case{
-        .name = fmt::format("network {}, {} on {}", seed_, how, isa_name(isa)), .image = image, .runs = {}};
+        .name = fmt::format("network {}, {} on {}", seed_, how, isa_name(program.isa)), .image = image, .runs = {}};
     for (size_t i = 0; i < inputs_.size(); ++i) {
       EXPECT_EQ(first_difference(host.run(0, {inputs_[i]}).at(0), expected_[i]), "") << suite_case.name;
       if (!line_fed) check_pieces(host, i, suite_case.name);
       suite_case.runs.push_back({0, {inputs_[i]}, {expected_[i]}, i == 0 && !line_fed, i == 1 && !line_fed});
     }
     record_case(suite_case);
-    return program;
   }
 
   const Graph& graph() const { return graph_; }
@@ -148,6 +152,38 @@ TEST(StreamProgram, ComputesTheSameInTheLeastRam) {
     }
   }
   EXPECT_GE(smaller, 10) << "of " << kNetworks * 3;
+}
+
+/// Makes a chain of as many of the first steps as can be one, in bands of random heights; how many there are.
+int chain_what_can_be(Program& program, Random& random) {
+  for (auto count = static_cast<int>(program.steps.size()); count > 1; --count) {
+    std::vector<int> band_rows;
+    for (int s = 0; s < count; ++s) band_rows.push_back(static_cast<int>(random.integer(1, 5)));
+    Program chained = program;
+    try {
+      make_chain(chained, 0, count, band_rows);
+    } catch (const UserError&) {
+      continue;
+    }
+    program = std::move(chained);
+    return count;
+  }
+  return 1;
+}
+
+TEST(StreamProgram, ComputesTheSameInBandsOfAnyHeight) {
+  int chained = 0;
+  for (uint64_t seed = 100; seed < 100 + kNetworks; ++seed) {
+    Streamed network(seed);
+    Random random(seed);
+    for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
+      Program program = lower_graph(network.graph(), isa, "test");
+      chained += chain_what_can_be(program, random) > 2 ? 1 : 0;
+      plan_memory(program);
+      network.check(program, false, "bands of any height");
+    }
+  }
+  EXPECT_GE(chained, kNetworks) << "of " << kNetworks * 3;
 }
 
 TEST(StreamProgram, ComputesTheSameFromRowsThatTheCallerGives) {

@@ -80,7 +80,7 @@ Entry init_entry(const Graph& graph, Lowering& lowering) {
 }  // namespace
 
 Program lower_graph(const Graph& graph, Isa isa, const std::string& target, Opt opt) {
-  Program program{.isa = isa, .target = target, .opt = opt};
+  Program program{.isa = isa, .target = target, .core = target, .opt = opt};
   Lowering lowering(graph, program);
   Entry main{.name = "main", .first_chain = 0, .chain_count = 0, .inputs = {}, .outputs = {}};
   for (const State& state : graph.states) state_buffer(state, lowering);

@@ -33,11 +33,11 @@ bool is_written(const ProgramStep& step, size_t operand) { return fills(*step.fa
 
 class ChainMaker {
  public:
-  ChainMaker(Program& program, int first_step, int step_count, const BandHeights& bands)
+  ChainMaker(Program& program, int first_step, int step_count, const std::vector<int>& band_rows)
       : program_(program),
         first_(static_cast<size_t>(first_step)),
         count_(static_cast<size_t>(step_count)),
-        bands_(bands) {
+        band_rows_(band_rows) {
     internal_check(first_step >= 0 && step_count > 1 && first_ + count_ <= program.steps.size(),
                    "make_chain: no such steps");
   }
@@ -223,16 +223,32 @@ class ChainMaker {
     program_[buffer].bytes = rows_bytes(ring);
   }
 
-  uint16_t band_rows(size_t place) const {
-    if (is_fed(place)) return 1;
-    int fewest = step(place).rows;
-    for (size_t i = 0; i < count_; ++i) fewest = std::min<int>(fewest, step(i).rows);
-    return static_cast<uint16_t>(bands_.in_proportion ? bands_.rows * step(place).rows / fewest : bands_.rows);
+  /// Of a band; a link has a byte for it.
+  int band_rows(size_t place) const {
+    if (is_fed(place) || band_rows_.empty()) return 1;
+    return std::clamp(band_rows_.at(place), 1, 255);
   }
+
+  /// The first band is as high as makes the bands' ends those that the reader which waits for most rows asks for: then
+  /// no band begins before it must, and rings hold no row too many.
+  int first_rows(size_t place) const {
+    const Edge* closest = nullptr;
+    for (const Edge& edge : edges_) {
+      if (edge.producer == place && (closest == nullptr || edge.dependency.lead > closest->dependency.lead))
+        closest = &edge;
+    }
+    const int rows = band_rows(place);
+    if (closest == nullptr || rows == 1) return rows;
+    const int wanted = first_rows(closest->consumer) * closest->dependency.stride + closest->dependency.lead;
+    return wanted > 0 && wanted % rows != 0 ? wanted % rows : rows;
+  }
+
   bool is_fed(size_t place) const { return step(place).family->host->contract->written == 0; }
 
   ChainLink link_of(size_t place) const {
-    ChainLink link{.band_rows = band_rows(place), .producers = {}};
+    ChainLink link{.band_rows = static_cast<uint8_t>(band_rows(place)),
+                   .first_rows = static_cast<uint8_t>(first_rows(place)),
+                   .producers = {}};
     for (const Edge& edge : edges_) {
       if (edge.consumer == place)
         link.producers.emplace_back(static_cast<int>(first_ + edge.producer), edge.dependency);
@@ -276,14 +292,14 @@ class ChainMaker {
   Program& program_;
   size_t first_;
   size_t count_;
-  BandHeights bands_;
+  const std::vector<int>& band_rows_;
   std::vector<Edge> edges_;
 };
 
 }  // namespace
 
-void make_chain(Program& program, int first_step, int step_count, const BandHeights& bands) {
-  ChainMaker(program, first_step, step_count, bands).make();
+void make_chain(Program& program, int first_step, int step_count, const std::vector<int>& band_rows) {
+  ChainMaker(program, first_step, step_count, band_rows).make();
 }
 
 }  // namespace rush

@@ -125,8 +125,9 @@ class ChainPlayer {
   const ProgramStep& step_at(int s) const { return program_.steps[static_cast<size_t>(s)]; }
 
   int band_end(const Chain& chain, int s) const {
-    return std::min<int>(step_at(s).rows,
-                         done_[static_cast<size_t>(s)] + chain.links[static_cast<size_t>(s)].band_rows);
+    const ChainLink& link = chain.links[static_cast<size_t>(s)];
+    const int done = done_[static_cast<size_t>(s)];
+    return std::min<int>(step_at(s).rows, done + (done == 0 ? link.first_rows : link.band_rows));
   }
 
   bool ready(const Chain& chain, int s) const {

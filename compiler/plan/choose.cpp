@@ -63,7 +63,8 @@ class Chooser {
   void choose() {
     std::vector<TradePoint> curve;
     if (wish_.with_curve) {
-      for (const Schedule& schedule : schedules_) curve.push_back(trade_point(program_, schedule));
+      for (const Schedule& schedule : schedules_)
+        curve.push_back(trade_point(program_, raise_bands(program_, schedule, schedule.live_bytes)));
       keep_better(curve);
     }
     program_ = wish_.most_ram ? fastest_that_fits() : smallest_in_time();
@@ -75,19 +76,27 @@ class Chooser {
   static void keep_better(std::vector<TradePoint>& curve) {
     std::vector<TradePoint> kept;
     for (const TradePoint& point : curve) {
+      while (!kept.empty() && kept.back().ram_bytes >= point.ram_bytes && kept.back().cycles >= point.cycles)
+        kept.pop_back();
       if (kept.empty() || point.ram_bytes < kept.back().ram_bytes) kept.push_back(point);
     }
     curve = std::move(kept);
   }
 
   Program fastest_that_fits() const {
-    std::optional<Program> smallest;
+    std::optional<Program> smallest, best;
+    uint64_t best_added = 0;
     for (const Schedule& schedule : schedules_) {
       if (schedule.live_bytes > *wish_.most_ram && &schedule != &schedules_.back()) continue;
       Program made = planned(program_, schedule);
-      if (total_ram(made) <= *wish_.most_ram) return made;
-      if (!smallest || total_ram(made) < total_ram(*smallest)) smallest = std::move(made);
+      if (!smallest || total_ram(made) < total_ram(*smallest)) smallest = made;
+      if (total_ram(made) > *wish_.most_ram) continue;
+      const Schedule higher = with_higher_bands(schedule, *wish_.most_ram - total_ram(made));
+      if (best && higher.added_cycles >= best_added) continue;
+      best = planned(program_, higher);
+      best_added = higher.added_cycles;
     }
+    if (best) return std::move(*best);
     const uint64_t least = total_ram(*smallest);
     throw UserError(
         {.what = fmt::format("the model does not fit {} bytes of RAM: no schedule needs less than {}, {} more",
@@ -98,18 +107,45 @@ class Chooser {
          .fix = fmt::format("give it --ram {}, or make these layers' maps smaller", least)});
   }
 
+  /// What is left of the RAM goes into higher bands; less of it where placing needs some.
+  Schedule with_higher_bands(const Schedule& schedule, uint64_t left) const {
+    for (;; left /= 2) {
+      Schedule higher = raise_bands(program_, schedule, schedule.live_bytes + left);
+      if (total_ram(planned(program_, higher)) <= *wish_.most_ram) return higher;
+      if (left == 0) return schedule;
+    }
+  }
+
+  /// Less RAM is found first: the chains of each schedule with as little more for their bands as makes them fast
+  /// enough.
   Program smallest_in_time() const {
-    const double most = wish_.most_added * static_cast<double>(program_cycles(program_));
+    constexpr int kFinalists = 3;  // placing does not follow what is in use exactly
     std::optional<Program> best;
     int tried = 0;
-    for (auto schedule = schedules_.rbegin(); schedule != schedules_.rend() && tried < 4; ++schedule) {
-      if (static_cast<double>(schedule->added_cycles) > most) continue;
+    for (size_t i = schedules_.size(); i-- > 0 && tried < kFinalists;) {
+      const auto schedule = fast_enough(i);
+      if (!schedule) continue;
       Program made = planned(program_, *schedule);
       if (!best || total_ram(made) < total_ram(*best)) best = std::move(made);
       ++tried;
     }
     internal_check(best.has_value(), "plan: no schedule");
     return std::move(*best);
+  }
+
+  /// Between what schedule i needs and what the next faster one does.
+  std::optional<Schedule> fast_enough(size_t i) const {
+    constexpr uint64_t kParts = 8;
+    const double most = wish_.most_added * static_cast<double>(program_cycles(program_));
+    const uint64_t least = schedules_[i].live_bytes, next = i == 0 ? least : schedules_[i - 1].live_bytes;
+    const auto raised = [&](uint64_t part) {
+      return raise_bands(program_, schedules_[i], least + (next - least) * part / kParts);
+    };
+    const auto is_fast = [&](const Schedule& s) { return static_cast<double>(s.added_cycles) <= most; };
+    if (!is_fast(raised(kParts - 1))) return std::nullopt;
+    uint64_t part = 0;
+    while (!is_fast(raised(part))) ++part;
+    return raised(part);
   }
 
   Program& program_;

@@ -411,7 +411,7 @@ class LifetimeFinder {
     if (is_in_place(read.step, read.operand, write.operand))
       return std::max(to.filled, write.written_from(turn.begin)) - read.needed_from(turn.begin);
     const auto& positions = step(read.step).positions;
-    const bool in_order = step(read.step).family->host->rows_in_order;
+    const bool in_order = rows_at_once(step(read.step)) > 0;
     if (!in_order || !positions || read.operand != 0 || read.row_bytes == 0 || write.row_bytes == 0)
       return std::nullopt;
     return positions_distance(turn, *positions, read) + write.begin - read.begin;

@@ -42,8 +42,10 @@ constexpr int kAtOnce = 3;
 constexpr KernelContract kContract = {extents_of, sizeof(TestParams), 4, 0xc, 0};
 constexpr HostKernel kAnyOrder = {.contract = &kContract, .run = nullptr, .packing = {}};
 constexpr HostKernel kInOrder = {
-    .contract = &kContract, .run = nullptr, .packing = {}, .rows_in_order = true, .positions_at_once = kAtOnce};
+    .contract = &kContract, .run = nullptr, .packing = {}, .rows_at_once = 1, .positions_at_once = kAtOnce};
+constexpr HostKernel kInPairs = {.contract = &kContract, .run = nullptr, .packing = {}, .rows_at_once = 2};
 const KernelFamily kAnyFamily = {900, "any", "test", {"scalar", "scalar", "scalar"}, &kAnyOrder};
+const KernelFamily kPairsFamily = {902, "pairs", "test", {"scalar", "scalar", "scalar"}, &kInPairs};
 const KernelFamily kOrderedFamily = {901, "ordered", "test", {"scalar", "scalar", "scalar"}, &kInOrder};
 
 enum Operand { kFirst, kSecond, kOutput, kScratch };
@@ -223,7 +225,8 @@ class RandomProgram {
     window.pad = static_cast<int>(random_.integer(0, window.size - 1));
     if (in.rows + 2 * window.pad < window.size) window = {};
     const Map out = new_map(window.rows_out(in.rows), pixel());
-    rush::add_row_step(program_, {in}, out, window, random_.chance(0.8));
+    ProgramStep& step = rush::add_row_step(program_, {in}, out, window, random_.chance(0.8));
+    if (random_.chance(0.25)) step.family = &kPairsFamily;
     return out;
   }
 
@@ -261,7 +264,9 @@ void chain_some(Program& program, Random& random) {
     if (first + steps > count) continue;
     Program chained = program;
     try {
-      make_chain(chained, first, steps);
+      std::vector<int> band_rows;
+      for (int s = 0; s < steps; ++s) band_rows.push_back(static_cast<int>(random.integer(1, 4)));
+      make_chain(chained, first, steps, band_rows);
       program = chained;
     } catch (const UserError&) {      // some step takes all of its input at once
     } catch (const InternalError&) {  // steps of two entries
@@ -342,7 +347,8 @@ class Player {
   }
   const ProgramStep& step(int s) const { return program_.steps[static_cast<size_t>(s)]; }
   int band_end(const Chain& chain, int place, int done) const {
-    return std::min<int>(step(chain.first_step + place).rows, done + chain.links[size_t(place)].band_rows);
+    const ChainLink& link = chain.links[size_t(place)];
+    return std::min<int>(step(chain.first_step + place).rows, done + (done == 0 ? link.first_rows : link.band_rows));
   }
   bool ready(const Chain& chain, int place, const std::vector<int>& done) const {
     if (done[size_t(place)] == step(chain.first_step + place).rows) return false;
@@ -434,18 +440,17 @@ class Player {
     if (scratch.valid()) write_whole(scratch);
     if (step.positions && whole_maps) {
       run_points(step, begin, end);
-    } else if (step.family->host->rows_in_order) {
-      for (int y = begin; y < end; ++y) {
-        expect_inputs(step, y, false, "before");
-        write_row(step, y);
-        expect_inputs(step, y, true, "after");
-      }
     } else {
-      for (int y = begin; y < end; ++y) expect_inputs(step, y, false, "before");
-      for (int y = begin; y < end; ++y) write_row(step, y);
-      for (int y = begin; y < end; ++y) expect_inputs(step, y, true, "after");
+      const int at_once = step.family->host->rows_at_once > 0 ? step.family->host->rows_at_once : end - begin;
+      for (int first = begin; first < end; first += at_once) run_rows(step, first, std::min(end, first + at_once));
     }
     if (scratch.valid()) expect_whole(scratch, "beside the output of " + step.name);
+  }
+
+  void run_rows(const ProgramStep& step, int begin, int end) {
+    for (int y = begin; y < end; ++y) expect_inputs(step, y, false, "before");
+    for (int y = begin; y < end; ++y) write_row(step, y);
+    for (int y = begin; y < end; ++y) expect_inputs(step, y, true, "after");
   }
 
   void run_points(const ProgramStep& step, int begin, int end) {

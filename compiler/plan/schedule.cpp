@@ -35,7 +35,10 @@ class ChainPlayer {
   int& done(int place) { return done_[static_cast<size_t>(place)]; }
   int rows(int place) const { return program_.steps[static_cast<size_t>(chain_.first_step + place)].rows; }
   const ChainLink& link(int place) const { return chain_.links.at(static_cast<size_t>(place)); }
-  int next_row(int place) { return std::min(rows(place), done(place) + link(place).band_rows); }
+  int next_row(int place) {
+    const int band = done(place) == 0 ? link(place).first_rows : link(place).band_rows;
+    return std::min(rows(place), done(place) + band);
+  }
 
   /// Whether all producers of a step have done what its next band needs.
   bool ready(int place) {
@@ -75,8 +78,9 @@ class TurnLister {
   }
 
   void add_band(int step, int begin, int end) {
-    const bool in_order = program_.steps.at(static_cast<size_t>(step)).family->host->rows_in_order;
-    const int rows = in_order ? (end - begin + kMostTurns - 1) / kMostTurns : end - begin;
+    const int at_once = rows_at_once(program_.steps.at(static_cast<size_t>(step)));
+    const int least = (end - begin + kMostTurns - 1) / kMostTurns;
+    const int rows = at_once > 0 ? (least + at_once - 1) / at_once * at_once : end - begin;
     for (int y = begin; y < end; y += rows)
       turns_.push_back({.entry = entry_, .step = step, .begin = y, .end = std::min(end, y + rows)});
   }
@@ -87,6 +91,11 @@ class TurnLister {
 };
 
 }  // namespace
+
+int rows_at_once(const ProgramStep& step) {
+  const HostKernel& kernel = *step.family->host;
+  return step.positions && kernel.positions_at_once == 0 ? 0 : kernel.rows_at_once;
+}
 
 std::vector<Turn> turns_of(const Program& program) { return TurnLister(program).list(); }
 

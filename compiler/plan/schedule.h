@@ -19,6 +19,9 @@ struct Turn {
   int end = 0;
 };
 
+/// Rows that a step's kernel may compute together; 0 if it keeps no order (kernel.h).
+int rows_at_once(const ProgramStep& step);
+
 /// All entries, one behind the other. Rows of kernels that keep their order take turns of their own, unless there are
 /// very many.
 std::vector<Turn> turns_of(const Program& program);

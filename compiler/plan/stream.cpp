@@ -12,7 +12,12 @@
 namespace rush {
 namespace {
 
-/// Heights of bands that are tried, of each step or of the one with fewest rows.
+/// Bands of a chain: of so many rows in each step; or in the one with fewest rows, and in others as many more as they
+/// have more rows.
+struct BandHeights {
+  int rows;
+  bool in_proportion;
+};
 constexpr BandHeights kHeights[] = {{1, false}, {1, true}, {2, false}, {2, true}, {3, false}, {4, false}, {6, false}};
 
 /// Runs longer than this are not tried: a chain's context and its choice of steps grow with it.
@@ -30,7 +35,7 @@ struct Use {
 struct Option {
   int first;
   int count;
-  BandHeights bands;
+  std::vector<int> band_rows;
   uint64_t live_bytes;
   uint64_t added_cycles;
 };
@@ -58,6 +63,22 @@ class ScheduleFinder {
       found.push_back(std::move(*schedule));
     }
     return found;
+  }
+
+  Schedule raise_bands(const Schedule& schedule, uint64_t most_live) const {
+    Schedule made = schedule;
+    made.added_cycles = 0;
+    made.live_bytes = 0;
+    for (PlannedChain& chain : made.chains) {
+      const auto as_it_is = try_bands(slice(chain.first_step, chain.step_count), chain.first_step, chain.band_rows);
+      const Option higher = raised(as_it_is.value(), most_live);
+      chain.band_rows = higher.band_rows;
+      made.added_cycles += higher.added_cycles;
+    }
+    Program chained = program_;
+    apply_schedule(chained, made);
+    made.live_bytes = most_live_bytes(chained);
+    return made;
   }
 
  private:
@@ -99,7 +120,7 @@ class ScheduleFinder {
   /// The steps [first, first + count) as a program of their own: what it is given lives from its start, what is needed
   /// behind it to its end.
   Program slice(int first, int count) const {
-    Program part{.isa = program_.isa, .buffers = program_.buffers};
+    Program part{.isa = program_.isa, .core = program_.core, .buffers = program_.buffers};
     Entry entry{.name = "part", .chain_count = count};
     for (int s = 0; s < count; ++s) {
       part.steps.push_back(program_.steps[static_cast<size_t>(first + s)]);
@@ -122,7 +143,7 @@ class ScheduleFinder {
 
   void try_all_runs() {
     for (int first = 0; first < step_count_; ++first) {
-      options_.push_back({first, 1, {}, most_live_bytes(slice(first, 1)), 0});
+      options_.push_back({first, 1, {1}, most_live_bytes(slice(first, 1)), 0});
       whole_live_ = std::max(whole_live_, options_.back().live_bytes);
     }
     for (int first = 0; first < step_count_; ++first) {
@@ -137,27 +158,67 @@ class ScheduleFinder {
   bool try_run(int first, int count) {
     const Program part = slice(first, count);
     for (const BandHeights& bands : kHeights) {
-      Program chained = part;
-      try {
-        make_chain(chained, 0, count, bands);
-      } catch (const UserError&) {
-        return false;
-      }
-      const Option option{first, count, bands, most_live_bytes(chained), cycles_of_bands(chained)};
-      if (option.live_bytes >= whole_live_) break;  // higher bands need more
-      options_.push_back(option);
+      const auto option = try_bands(part, first, rows_of_bands(part, bands));
+      if (!option) return false;
+      if (option->live_bytes >= whole_live_) break;  // higher bands need more
+      options_.push_back(*option);
     }
     return true;
   }
 
-  uint64_t cycles_of_bands(const Program& chained) const {
-    const Chain& chain = chained.chains.front();
-    uint64_t bands = 0;
-    for (int s = 0; s < chain.step_count; ++s) {
-      const int rows = chained.steps[static_cast<size_t>(s)].rows, band = chain.links[static_cast<size_t>(s)].band_rows;
-      bands += static_cast<uint64_t>((rows + band - 1) / band);
+  static std::vector<int> rows_of_bands(const Program& part, const BandHeights& bands) {
+    int fewest = part.steps.front().rows;
+    for (const ProgramStep& step : part.steps) fewest = std::min<int>(fewest, step.rows);
+    std::vector<int> rows;
+    for (const ProgramStep& step : part.steps)
+      rows.push_back(bands.in_proportion ? bands.rows * step.rows / fewest : bands.rows);
+    return rows;
+  }
+
+  /// Nothing if the steps cannot be a chain.
+  std::optional<Option> try_bands(const Program& part, int first, const std::vector<int>& band_rows) const {
+    Program chained = part;
+    const auto count = static_cast<int>(part.steps.size());
+    try {
+      make_chain(chained, 0, count, band_rows);
+    } catch (const UserError&) {
+      return std::nullopt;
     }
-    return bands * band_cycles(program_.isa);
+    return Option{first, count, band_rows, most_live_bytes(chained), cycles_added(part, chained)};
+  }
+
+  uint64_t cycles_added(const Program& part, const Program& chained) const {
+    uint64_t before = program_cycles(part), cycles = 0;
+    for (size_t s = 0; s < chained.steps.size(); ++s)
+      cycles += step_cycles(program_, chained.steps[s], chained.chains.front().links[s].band_rows);
+    return cycles > before ? cycles - before : 0;
+  }
+
+  /// Raises the band that saves most time, again and again.
+  Option raised(Option option, uint64_t most_live) const {
+    const Program part = slice(option.first, option.count);
+    for (bool better = true; better;) {
+      better = false;
+      const Option now = option;
+      for (size_t place = 0; place <= now.band_rows.size(); ++place) {
+        for (const int factor : {1, 2}) {
+          const auto higher = try_bands(part, now.first, raised(part, now.band_rows, place, factor));
+          if (!higher || higher->live_bytes > most_live || higher->added_cycles >= option.added_cycles) continue;
+          option = *higher;
+          better = true;
+        }
+      }
+    }
+    return option;
+  }
+
+  /// The rows of one step's bands, or of all where `place` is behind the last, plus one or twice as many.
+  static std::vector<int> raised(const Program& part, std::vector<int> rows, size_t place, int factor) {
+    for (size_t s = 0; s < rows.size(); ++s) {
+      if (s != place && place < rows.size()) continue;
+      rows[s] = std::min<int>(factor == 1 ? rows[s] + 1 : rows[s] * 2, part.steps[s].rows);
+    }
+    return rows;
   }
 
   /// The fastest cut into runs that need no more than `limit`.
@@ -178,7 +239,7 @@ class ScheduleFinder {
     for (int at = step_count_; at > 0; at = last[static_cast<size_t>(at)]->first) {
       const Option& option = *last[static_cast<size_t>(at)];
       schedule.live_bytes = std::max(schedule.live_bytes, option.live_bytes);
-      if (option.count > 1) schedule.chains.push_back({option.first, option.count, option.bands});
+      if (option.count > 1) schedule.chains.push_back({option.first, option.count, option.band_rows});
     }
     return schedule;
   }
@@ -209,9 +270,13 @@ std::vector<Schedule> find_schedules(const Program& program) {
   return ScheduleFinder(program).find();
 }
 
+Schedule raise_bands(const Program& program, const Schedule& schedule, uint64_t most_live) {
+  return schedule.chains.empty() ? schedule : ScheduleFinder(program).raise_bands(schedule, most_live);
+}
+
 void apply_schedule(Program& program, const Schedule& schedule) {
   for (const PlannedChain& chain : schedule.chains)
-    make_chain(program, chain.first_step, chain.step_count, chain.bands);
+    make_chain(program, chain.first_step, chain.step_count, chain.band_rows);
 }
 
 }  // namespace rush

@@ -2,7 +2,7 @@
 //
 // Which runs of steps had better be chains. Every run that can be one is tried in bands of several heights; what it
 // needs beside the maps that pass it by does not depend on how the other steps run, so the best cut of the program for
-// any limit of RAM is found by dynamic programming.
+// any limit of RAM is found by dynamic programming. Then each step's bands grow as far as the limit allows.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace rush {
 struct PlannedChain {
   int first_step = 0;
   int step_count = 1;
-  BandHeights bands;
+  std::vector<int> band_rows;  ///< of each step
 };
 
 /// One way to run a program.
@@ -30,6 +30,9 @@ struct Schedule {
 /// From the fastest schedule, which has no chains, to the one of least RAM: each needs less RAM and more time than the
 /// one before it. A program that has chains already has only the schedule that it is in.
 std::vector<Schedule> find_schedules(const Program& program);
+
+/// The same chains in bands that take the least time with at most `most_live` bytes in use at once.
+Schedule raise_bands(const Program& program, const Schedule& schedule, uint64_t most_live);
 
 /// Makes the schedule's chains. Run it before plan_memory().
 void apply_schedule(Program& program, const Schedule& schedule);

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include "ops/cost.h"
+#include "compiler/plan/cost.h"
 #include "ops/op_def.h"
 
 namespace rush {
@@ -47,13 +47,14 @@ uint64_t whole_bytes(const Buffer& buffer) {
 
 class Summarizer {
  public:
-  explicit Summarizer(const Program& program) : program_(program) {}
+  explicit Summarizer(const Program& program) : program_(program), cycles_(cycles_of_steps(program)) {}
 
   std::vector<LayerRow> layers() {
     std::vector<LayerRow> rows;
     for (size_t i = 0; i < program_.steps.size(); ++i) {
       if (i == 0 || !continues(i)) begin_row(i, rows);
       add_step(program_.steps[i], rows.back());
+      rows.back().cycles += static_cast<double>(cycles_[i]);
       rows.back().step_count = static_cast<int>(i) - rows.back().first_step + 1;
     }
     return rows;
@@ -82,7 +83,6 @@ class Summarizer {
   /// Each buffer of a row counts once, however many of its steps touch it.
   void add_step(const ProgramStep& step, LayerRow& row) {
     row.macs += step.macs;
-    row.cycles += kernel_cycles({program_.isa, program_.target}, step.family->name, step.params.data());
     for (size_t i = 0; i < step.operands.size(); ++i) {
       const BufferId id = step.operands[i].buffer;
       if (!id.valid() || !counted_.insert(id).second) continue;
@@ -108,6 +108,7 @@ class Summarizer {
   }
 
   const Program& program_;
+  const std::vector<uint64_t> cycles_;  ///< of each step
   std::set<BufferId> counted_;
 };
 

@@ -194,8 +194,11 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef avg_pool2d_op = {AvgPool2d::kName,    [] { return Op(AvgPool2d{}); }, infer, evaluate, lower,
                              QuantRule::kRescaled};
 
-const HostKernel avg_pool2d_s8_host = {
-    .contract = &avg_pool2d_s8_contract, .run = avg_pool2d_s8_scalar, .packing = {}, .stack_bytes = 352};
+const HostKernel avg_pool2d_s8_host = {.contract = &avg_pool2d_s8_contract,
+                                       .run = avg_pool2d_s8_scalar,
+                                       .packing = {},
+                                       .stack_bytes = 352,
+                                       .rows_at_once = 1};
 const HostKernel avg_pool2d_f32_host = {
     .contract = &avg_pool2d_f32_contract, .run = avg_pool2d_f32_scalar, .packing = {}, .stack_bytes = 320};
 

@@ -69,14 +69,20 @@ inline ConvSegments conv2d_segments(const Conv2dParams& p) {
 /// Whether any window is gathered in scratch.
 inline bool conv2d_gathers(const Conv2dParams& p) { return p.gather != 0 || windows_leave(p.geometry); }
 
-/// Whether the rows of the maps lie one behind the other and positions correspond, so that a band is one long row.
+/// Whether the rows of the maps lie one behind the other, but where a ring begins anew, and positions correspond.
 inline bool is_dense_pointwise(const Conv2dParams& p) {
   const ConvGeometry& g = p.geometry;
   const uint32_t ones = g.kernel_height | g.kernel_width | g.stride_height | g.stride_width;
-  const uint32_t zeros = g.pad_top | g.pad_left | g.in.reciprocal | g.out.reciprocal | p.gather;
+  const uint32_t zeros = g.pad_top | g.pad_left | p.gather;
   return ones == 1 && zeros == 0 && g.in_height == g.out_height && g.in_width == g.out_width &&
          g.in.row_bytes == static_cast<uint32_t>(p.in_pixel) * g.in_width &&
          g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
+}
+
+/// How many rows from the first of a band on are one long row in both maps of a dense pointwise convolution.
+inline int32_t rows_as_one(const ConvGeometry& g, Band band) {
+  const int32_t in = rows_in_sequence(g.in, band);
+  return rows_in_sequence(g.out, {band.begin, band.begin + in});
 }
 
 }  // namespace rush

@@ -34,6 +34,17 @@ struct RowCursor {
   }
 };
 
+/// Place of row y in its map or ring, counted in rows.
+inline int32_t row_slot(const Rows& rows, int32_t y) {
+  return static_cast<int32_t>(row_offset({1, rows.ring_rows, rows.reciprocal}, static_cast<uint32_t>(y)));
+}
+
+/// How many rows from the first of a band on lie one behind the other, before their ring begins anew.
+inline int32_t rows_in_sequence(const Rows& rows, Band band) {
+  const int32_t left = rows.ring_rows - row_slot(rows, band.begin), wanted = band.end - band.begin;
+  return left < wanted ? left : wanted;
+}
+
 /// From row y of the input down the rows of a window.
 inline RowCursor window_rows(const ConvGeometry& g, uint32_t y) {
   const uint32_t limit = g.in.reciprocal == 0 ? 0xffffffffu : g.in.ring_rows * g.in.row_bytes;

@@ -100,8 +100,12 @@ void conv2d_s8_mve(const void* params, void* const* operands, Band band) {
   ConvTile tile;
   tile.segments = conv2d_segments(p);
   RUSH_ROLLED for (BlockSums& sums : tile.sums) sums.stride = 1;
-  const int32_t rows = is_dense_pointwise(p) ? band.end - band.begin : 1;
-  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) walk_row(p, operands, {y, y + rows}, &tile);
+  const bool dense = is_dense_pointwise(p);
+  int32_t rows = 1;
+  RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
+    if (dense) rows = rows_as_one(p.geometry, {y, band.end});
+    walk_row(p, operands, {y, y + rows}, &tile);
+  }
 }
 
 }  // namespace rush

@@ -203,6 +203,8 @@ const HostKernel conv2d_s8_host = {
           Extents extents{};
           return conv2d_s8_contract.extents(params, &extents) ? extents.bytes[4] : 0;
         },
-    .stack_bytes = 448};
+    .stack_bytes = 448,
+    .rows_at_once = 1,
+    .positions_at_once = kConvPositionsAtOnce};
 
 }  // namespace rush

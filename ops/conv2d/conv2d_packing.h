@@ -77,6 +77,9 @@ struct ChannelSlice {
 };
 void append_channel_blocks(const FoldedChannels& folded, const ChannelSlice& slice, std::vector<uint8_t>& bytes);
 
+/// Positions of a dense 1x1 convolution that a variant has in hand at once: two or four.
+inline constexpr uint16_t kConvPositionsAtOnce = 4;
+
 OutputCodes output_codes(const TensorType& output, const FoldedChannels& folded, double min, double max);
 
 /// Why a quantized node with inputs x, weight, bias has no kernel, whatever its values; empty if it may have one.

@@ -79,6 +79,8 @@ const HostKernel conv2d_pairs_s8_host = {
                 .inverted = inverted},
     .scratch_operand = 4,
     .scalar_scratch = [](const void* params) { return conv2d_s8_host.scalar_scratch(&params_of(params).conv); },
-    .stack_bytes = 448};
+    .stack_bytes = 448,
+    .rows_at_once = 1,
+    .positions_at_once = kConvPositionsAtOnce};
 
 }  // namespace rush

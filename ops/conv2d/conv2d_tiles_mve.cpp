@@ -287,24 +287,25 @@ RUSH_SHARED int8_t* output_row(const Walk& walk, int32_t y) {
   return static_cast<int8_t*>(walk.operands[1]) + row_offset(walk.params->geometry.out, static_cast<uint32_t>(y));
 }
 
-/// 1x1 kernels that read the map. Rows that go on where the one before ends are one row.
+/// 1x1 kernels that read the map. Rows that lie one behind the other are one row.
 RUSH_SHARED void walk_map(Walk* walk, Band band) {
   const Conv2dParams& p = *walk->params;
   const ConvGeometry& g = p.geometry;
-  const int32_t step = g.stride_width * p.in_pixel;
-  const bool dense = (g.in.reciprocal | g.out.reciprocal) == 0 &&
-                     g.in.row_bytes * g.stride_height == static_cast<uint32_t>(step) * g.out_width &&
+  const int32_t step = g.stride_width * p.in_pixel, bytes = static_cast<int32_t>(walk->window_bytes);
+  const bool dense = (g.stride_height | g.stride_width) == 1 &&
+                     g.in.row_bytes == static_cast<uint32_t>(step) * g.out_width &&
                      g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
-  const int32_t rows = dense ? band.end - band.begin : 1, width = g.out_width * rows;
-  // Positions whose chunks reach beyond the row are read from copies, unless a row follows.
-  int32_t end = (g.in_width * rows - 1) * p.in_pixel + p.in_channels, direct = width;
-  if (dense && band.end < g.in_height && g.in.row_bytes >= kTileChunk) end += kTileChunk;
-  const int32_t bytes = static_cast<int32_t>(walk->window_bytes);
-  while (direct != 0 && (direct - 1) * step + bytes > end) --direct;
-  if (direct != width) direct &= ~1;  // a tile takes two
+  int32_t rows = 1;
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += rows) {
+    if (dense) rows = rows_as_one(g, {y, band.end});
+    const int32_t slot = row_slot(g.in, y * g.stride_height), width = g.out_width * rows;
     const int8_t* const in =
-        static_cast<const int8_t*>(walk->operands[0]) + row_offset(g.in, static_cast<uint32_t>(y * g.stride_height));
+        static_cast<const int8_t*>(walk->operands[0]) + slot * static_cast<int32_t>(g.in.row_bytes);
+    // Positions whose chunks reach beyond the row are read from copies, unless a row follows.
+    int32_t end = (g.in_width * rows - 1) * p.in_pixel + p.in_channels, direct = width;
+    if (dense && slot + rows < g.in.ring_rows && g.in.row_bytes >= kTileChunk) end += kTileChunk;
+    while (direct != 0 && (direct - 1) * step + bytes > end) --direct;
+    if (direct != width) direct &= ~1;  // a tile takes two
     int8_t* const out = output_row(*walk, y);
     if (direct != 0) run_positions(walk, {in, step, out, direct});
     if (direct == width) continue;

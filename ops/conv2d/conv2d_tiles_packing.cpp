@@ -53,12 +53,15 @@ const HostKernel conv2d_tiles_s8_host = {.contract = &conv2d_tiles_s8_contract,
                                          .packing = kPacking,
                                          .scratch_operand = 4,
                                          .scalar_scratch = scalar_scratch,
-                                         .stack_bytes = 448};
+                                         .stack_bytes = 448,
+                                         .rows_at_once = 1,
+                                         .positions_at_once = 0};
 const HostKernel conv2d_rows_s8_host = {.contract = &conv2d_rows_s8_contract,
                                         .run = conv2d_rows_s8_scalar,
                                         .packing = kPacking,
                                         .scratch_operand = 4,
                                         .scalar_scratch = scalar_scratch,
-                                        .stack_bytes = 448};
+                                        .stack_bytes = 448,
+                                        .rows_at_once = 1};
 
 }  // namespace rush

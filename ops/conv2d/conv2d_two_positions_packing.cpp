@@ -43,6 +43,8 @@ const HostKernel conv2d_two_positions_s8_host = {
                     size_t i) { return two_positions_weight(window_inputs(conv2d_of(params)), i); }},
     .scratch_operand = 4,
     .scalar_scratch = [](const void* params) { return 6 * two_positions_inputs(conv2d_of(params)); },
-    .stack_bytes = 448};
+    .stack_bytes = 448,
+    .rows_at_once = 1,
+    .positions_at_once = kConvPositionsAtOnce};
 
 }  // namespace rush

@@ -73,16 +73,15 @@ void sum_part(Column* column, PatchRows* rows) {
 
 }  // namespace
 
-/// In a ring no row lies at a fixed distance from another; there, outputs are made two at a time.
 void depthwise_column_s8_mve(const void* params, void* const* operands, Band band) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
   PatchRows rows;
   set_common(p, operands, &rows);
   rows.out_step = 4 * p.geometry.out.row_bytes;
   Column column = {&p, operands, band, {}, nullptr, 0, 0};
-  const int32_t most = p.geometry.out.reciprocal != 0 ? 2 : band.end - band.begin;
-  RUSH_ROLLED for (; column.outputs.begin < band.end; column.outputs.begin += most) {
-    column.outputs.end = column.outputs.begin + most < band.end ? column.outputs.begin + most : band.end;
+  RUSH_ROLLED for (; column.outputs.begin < band.end; column.outputs.begin = column.outputs.end) {
+    const Band left = {column.outputs.begin, band.end};
+    column.outputs.end = left.begin + rows_in_sequence(p.geometry.out, left);
     sum_part(&column, &rows);
   }
   clamp_outputs(p, operands, band);

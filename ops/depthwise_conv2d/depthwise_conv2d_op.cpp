@@ -134,10 +134,12 @@ const Packing kPacking = {.operand = 2,
 const HostKernel depthwise_conv2d_s8_host = {.contract = &depthwise_conv2d_s8_contract,
                                              .run = depthwise_conv2d_s8_scalar,
                                              .packing = kPacking,
-                                             .stack_bytes = 448};
+                                             .stack_bytes = 448,
+                                             .rows_at_once = 1};
 const HostKernel depthwise_words_s8_host = {.contract = &depthwise_words_s8_contract,
                                             .run = depthwise_words_s8_scalar,
                                             .packing = kPacking,
-                                            .stack_bytes = 448};
+                                            .stack_bytes = 448,
+                                            .rows_at_once = 1};
 
 }  // namespace rush

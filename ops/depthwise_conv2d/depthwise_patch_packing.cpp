@@ -52,13 +52,14 @@ const HostKernel depthwise_patch_s8_host = {
     .run = depthwise_patch_s8_scalar,
     .packing = {.operand = 2, .packed_count = packed_count, .canonical_count = canonical_count, .index = patch_index},
     .scratch_operand = 4,
-    .stack_bytes = 448};
+    .stack_bytes = 448,
+    .rows_at_once = 2};
 
 const HostKernel depthwise_column_s8_host = {
     .contract = &depthwise_column_s8_contract,
     .run = depthwise_column_s8_scalar,
     .packing = {.operand = 2, .packed_count = packed_count, .canonical_count = canonical_count, .index = column_index},
     .scratch_operand = 4,
-    .stack_bytes = 448};
+    .stack_bytes = 448};  // a patch is sixteen rows: no promise
 
 }  // namespace rush

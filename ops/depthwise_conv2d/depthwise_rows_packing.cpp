@@ -41,6 +41,7 @@ const HostKernel depthwise_rows_s8_host = {
                     },
                 .index = index},
     .scratch_operand = 4,
-    .stack_bytes = 320};
+    .stack_bytes = 320,
+    .rows_at_once = kRowsAtOnce};
 
 }  // namespace rush

@@ -80,7 +80,7 @@ const OpDef identity_op = {Identity::kName, [] { return Op(Identity{}); }, infer
 extern const KernelContract feed_contract;
 Kernel feed_scalar;
 const HostKernel feed_host = {
-    .contract = &feed_contract, .run = feed_scalar, .packing = {}, .stack_bytes = 32, .rows_in_order = true};
+    .contract = &feed_contract, .run = feed_scalar, .packing = {}, .stack_bytes = 32, .rows_at_once = 1};
 
 const HostKernel copy_host = {.contract = &copy_contract, .run = copy_scalar, .packing = {}, .stack_bytes = 128};
 

@@ -71,8 +71,11 @@ std::optional<std::string> lower(const NodeTypes& types, Lowering& lowering) {
 const OpDef max_pool2d_op = {MaxPool2d::kName, [] { return Op(MaxPool2d{}); }, infer, evaluate, lower,
                              QuantRule::kMoved};
 
-const HostKernel max_pool2d_s8_host = {
-    .contract = &max_pool2d_s8_contract, .run = max_pool2d_s8_scalar, .packing = {}, .stack_bytes = 384};
+const HostKernel max_pool2d_s8_host = {.contract = &max_pool2d_s8_contract,
+                                       .run = max_pool2d_s8_scalar,
+                                       .packing = {},
+                                       .stack_bytes = 384,
+                                       .rows_at_once = 1};
 const HostKernel max_pool2d_f32_host = {
     .contract = &max_pool2d_f32_contract, .run = max_pool2d_f32_scalar, .packing = {}, .stack_bytes = 320};
 

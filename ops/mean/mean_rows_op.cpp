@@ -34,6 +34,6 @@ const HostKernel mean_rows_s8_host = {.contract = &mean_rows_s8_contract,
                                       .run = mean_rows_s8_scalar,
                                       .packing = {},
                                       .stack_bytes = 160,
-                                      .rows_in_order = true};
+                                      .rows_at_once = 1};
 
 }  // namespace rush

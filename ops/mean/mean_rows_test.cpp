@@ -34,7 +34,7 @@ void check_in_chain(const Shape& map, bool as_pool, uint64_t seed) {
   const Graph graph = clamp_and_mean(map, as_pool, seed);
   for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
     Program program = lower_graph(graph, isa, "test");
-    make_chain(program, 0, 2, {static_cast<int>(seed % 3) + 1, false});
+    make_chain(program, 0, 2, std::vector<int>(2, static_cast<int>(seed % 3) + 1));
     EXPECT_EQ(program.steps[1].family->name, "mean_rows_s8");
     plan_memory(program);
     const std::vector<uint8_t> image = emit_image(program, {.full_kernel_table = true});

@@ -10,52 +10,60 @@
 namespace rush {
 namespace {
 
+/// A chain as it runs.
+struct Chain {
+  const ImageStep* steps;
+  const ImageLink* links;
+  uint16_t* done;
+  uint16_t length;
+  uint16_t alone_rows;  ///< of a step that runs alone, so many rows at a time: it has no link
+};
+
 /// False if the step stands for rows that the caller gives.
-bool run_band(const rush_context& context, const ImageStep& step, Band band) {
+inline bool run_band(const rush_context& context, const ImageStep& step, Band band) {
   const KernelEntry& kernel = context.kernels->entries[step.kernel];
   const KernelContract& contract = *kernel.contract;
   if (contract.written == 0) return false;
   const uint32_t* const operands = elements<uint32_t>(context.image, SectionKind::kOperands) + step.first_operand;
   void* addresses[kMaxOperands];
-  for (uint32_t i = 0; i < contract.operand_count; ++i) {
+  for (uint32_t i = contract.operand_count; i-- > 0;) {
     addresses[i] = context.regions[operands[i] >> kOperandRegionShift] + (operands[i] & kOperandOffsetMask);
   }
   kernel.run(elements<uint8_t>(context.image, SectionKind::kParams) + step.params, addresses, band);
   return true;
 }
 
-/// A chain of two or more steps, as it runs.
-struct Chain {
-  const ImageStep* steps;
-  const ImageLink* links;
-  uint16_t* done;
-  uint32_t length;
-};
+inline bool is_done(const Chain& chain, uint32_t place) { return chain.done[place] == chain.steps[place].rows; }
 
-uint32_t next_row(const Chain& chain, uint32_t place) {
-  const uint32_t next = static_cast<uint32_t>(chain.done[place]) + chain.links[place].band_rows;
-  return next < chain.steps[place].rows ? next : chain.steps[place].rows;
-}
-
-bool is_done(const Chain& chain, uint32_t place) { return chain.done[place] == chain.steps[place].rows; }
-
-bool is_ready(const Chain& chain, uint32_t place) {
-  const ImageLink& link = chain.links[place];
+/// Whether all producers of a step have done what its rows up to `end` need.
+inline bool is_ready(const Chain& chain, const ImageLink& link, uint32_t end) {
   for (uint32_t i = 0; i < 2; ++i) {
     const uint32_t producer = link.producer[i];
     if (producer == kNoProducer || is_done(chain, producer)) continue;
     const int32_t usable = static_cast<int32_t>(chain.done[producer]) - link.row_lead[i];
-    if (usable < 0 || static_cast<uint32_t>(usable) < next_row(chain, place) * link.row_stride[i]) return false;
+    if (usable < static_cast<int32_t>(end * link.row_stride[i])) return false;
   }
   return true;
 }
 
+/// A step that is to run, and the row that its band ends before.
+struct NextBand {
+  uint32_t place;
+  uint32_t end;
+};
+
 /// The last step that is ready, `from` on; producers stand in front, so there is one until all are done. Only a damaged
 /// image can send the search past the first step: then it begins anew.
-uint32_t ready_place(const Chain& chain, uint32_t from) {
-  uint32_t place = from;
-  while (is_done(chain, place) || !is_ready(chain, place)) place = place == 0 ? chain.length - 1 : place - 1;
-  return place;
+NextBand next_band(const Chain& chain, uint32_t from) {
+  for (uint32_t place = from;; place = place == 0 ? chain.length - 1u : place - 1) {
+    const uint32_t done = chain.done[place], rows = chain.steps[place].rows;
+    if (chain.length == 1) return {0, done + chain.alone_rows < rows ? done + chain.alone_rows : rows};
+    if (done == rows) continue;
+    const ImageLink& link = chain.links[place];
+    uint32_t end = done + (done == 0 && link.first_rows != 0 ? link.first_rows : link.band_rows);
+    if (end > rows) end = rows;
+    if (is_ready(chain, link, end)) return {place, end};
+  }
 }
 
 bool all_done(const Chain& chain) {
@@ -65,27 +73,24 @@ bool all_done(const Chain& chain) {
   return true;
 }
 
-/// A step that runs alone, so many rows at a time.
-inline ImageLink alone(uint16_t rows) { return {rows, {kNoProducer, kNoProducer}, {0, 0}, {0, 0}, 0}; }
-
-/// The chain that runs now. A step that runs alone has no link: it gets `link`.
-Chain current_chain(rush_context* context, const ImageLink& link) {
+/// The chain that runs now.
+Chain current_chain(rush_context* context, uint16_t alone_rows) {
   const ImageChain& chain = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain];
   const ImageLink* const links = elements<ImageLink>(context->image, SectionKind::kLinks) + chain.first_link;
   if (context->in_chain == 0) {
     for (uint32_t place = 0; place < chain.step_count; ++place) context->rows_done[place] = 0;
     context->in_chain = chain.step_count;
   }
-  return {elements<ImageStep>(context->image, SectionKind::kSteps) + chain.first_step,
-          chain.step_count == 1 ? &link : links, context->rows_done, chain.step_count};
+  return {elements<ImageStep>(context->image, SectionKind::kSteps) + chain.first_step, links, context->rows_done,
+          chain.step_count, alone_rows};
 }
 
-/// Notes rows done; true if the chain has ended.
-bool end_band(rush_context* context, const Chain& chain, uint32_t place, uint32_t end) {
-  chain.done[place] = static_cast<uint16_t>(end);
-  const uint32_t reader = chain.links[place].last_reader;
+/// Notes rows done, and behind which step the next band need not be looked for; true if the chain has ended.
+inline bool end_band(rush_context* context, const Chain& chain, const NextBand& band) {
+  chain.done[band.place] = static_cast<uint16_t>(band.end);
+  const uint32_t reader = chain.length == 1 ? 0 : chain.links[band.place].last_reader;
   context->in_chain = static_cast<uint16_t>(reader == 0 || reader >= chain.length ? chain.length : reader + 1);
-  if (end != chain.steps[place].rows || !all_done(chain)) return false;
+  if (band.end != chain.steps[band.place].rows || !all_done(chain)) return false;
   context->in_chain = 0;
   ++context->chain;
   return true;
@@ -112,12 +117,12 @@ enum : uint32_t { kAllBands = 0xffffffffu };
 /// Up to `most` bands of the current chain; a step that runs alone does `rows` rows a band.
 rush_status run_bands(rush_context* context, uint16_t rows, uint32_t most) {
   if (rows == kAllRows && run_whole_step(context)) return status_of(*context);
-  const ImageLink link = alone(rows);
-  const Chain chain = current_chain(context, link);
+  const Chain chain = current_chain(context, rows);
   for (; most != 0; --most) {
-    const uint32_t place = ready_place(chain, context->in_chain - 1u), end = next_row(chain, place);
-    if (!run_band(*context, chain.steps[place], {chain.done[place], static_cast<int32_t>(end)})) return RUSH_NEEDS_ROWS;
-    if (end_band(context, chain, place, end)) break;
+    const NextBand next = next_band(chain, context->in_chain - 1u);
+    const Band band = {chain.done[next.place], static_cast<int32_t>(next.end)};
+    if (!run_band(*context, chain.steps[next.place], band)) return RUSH_NEEDS_ROWS;
+    if (end_band(context, chain, next)) break;
   }
   return status_of(*context);
 }
@@ -127,16 +132,15 @@ inline bool is_open(const rush_context* context) { return context != nullptr && 
 /// The caller's row into the map of the step that waits for it; returns its bytes. Not inlined: its locals need not lie
 /// below a kernel's.
 __attribute__((noinline)) uint32_t take_row(rush_context* context, const uint8_t* row) {
-  const ImageLink link = alone(1);
-  const Chain chain = current_chain(context, link);
-  const uint32_t place = ready_place(chain, context->in_chain - 1u), y = chain.done[place];
+  const Chain chain = current_chain(context, 1);
+  const uint32_t place = next_band(chain, context->in_chain - 1u).place, y = chain.done[place];
   const ImageStep& step = chain.steps[place];
   const FeedParams& params =
       *reinterpret_cast<const FeedParams*>(elements<uint8_t>(context->image, SectionKind::kParams) + step.params);
   const uint32_t operand = elements<uint32_t>(context->image, SectionKind::kOperands)[step.first_operand];
   uint8_t* const map = context->regions[operand >> kOperandRegionShift] + (operand & kOperandOffsetMask);
   memcpy(map + row_offset(params.map, y), row, params.map.row_bytes);
-  end_band(context, chain, place, y + 1);
+  end_band(context, chain, {place, y + 1});
   return params.map.row_bytes;
 }
 
@@ -164,20 +168,20 @@ uint16_t affordable_rows(uint32_t row_cycles, uint32_t cycles) {
 }
 
 /// How many rows the next step does if it runs alone, and what its band costs.
-struct NextBand {
-  uint16_t rows;
+struct PricedBand {
+  uint16_t alone_rows;
   uint32_t cycles;
 };
 
 /// Without costs any band takes all that is left.
-__attribute__((noinline)) NextBand next_band(rush_context* context, uint32_t cycles) {
+__attribute__((noinline)) PricedBand price_band(rush_context* context, uint32_t cycles) {
   const uint32_t* const costs = row_costs(context->image);
   const uint32_t first = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain].first_step;
-  const ImageLink link = alone(affordable_rows(costs == nullptr ? cycles : costs[first], cycles));
-  const Chain chain = current_chain(context, link);
-  const uint32_t place = ready_place(chain, context->in_chain - 1u);
-  const uint32_t rows = next_row(chain, place) - chain.done[place];
-  return {link.band_rows, costs == nullptr ? cycles : saturating_multiply(rows, costs[first + place])};
+  const uint16_t alone_rows = affordable_rows(costs == nullptr ? cycles : costs[first], cycles);
+  const Chain chain = current_chain(context, alone_rows);
+  const NextBand next = next_band(chain, context->in_chain - 1u);
+  const uint32_t rows = next.end - chain.done[next.place];
+  return {alone_rows, costs == nullptr ? cycles : saturating_multiply(rows, costs[first + next.place])};
 }
 
 }  // namespace
@@ -202,10 +206,9 @@ extern "C" rush_status rush_step(rush_context* context) {
 extern "C" uint32_t rush_next_step(rush_context* context) {
   using namespace rush;
   if (!is_open(context) || status_of(*context) == RUSH_OK) return RUSH_NO_STEP;
-  const ImageLink link = alone(kAllRows);
-  const Chain chain = current_chain(context, link);
+  const Chain chain = current_chain(context, kAllRows);
   const uint32_t first = elements<ImageChain>(context->image, SectionKind::kChains)[context->chain].first_step;
-  return first + ready_place(chain, context->in_chain - 1u);
+  return first + next_band(chain, context->in_chain - 1u).place;
 }
 
 extern "C" rush_status rush_run(rush_context* context, uint32_t entry) {
@@ -221,8 +224,8 @@ extern "C" rush_status rush_run_some(rush_context* context, uint32_t cycles) {
   if (!is_open(context)) return RUSH_BAD_ARGUMENT;
   rush_status status = status_of(*context);
   while (status == RUSH_RUNNING) {
-    const NextBand next = next_band(context, cycles);
-    status = run_bands(context, next.rows, 1);
+    const PricedBand next = price_band(context, cycles);
+    status = run_bands(context, next.alone_rows, 1);
     if (next.cycles >= cycles) break;
     cycles -= next.cycles;
   }

@@ -62,15 +62,17 @@ struct ImageSection {
 };
 
 enum class RegionKind : uint8_t {
-  kArena = 1,  ///< tensors and scratch of one run: contents do not outlive it
-  kState = 2   ///< survives between runs; an "init" entry sets it
+  kArena = 1,   ///< tensors and scratch of one run: contents do not outlive it
+  kState = 2,   ///< survives between runs; an "init" entry sets it
+  kWeights = 3  ///< a copy of bytes of the image, which rush_open() makes: constants in faster memory
 };
 
 struct ImageRegion {
   uint32_t name;  ///< string offset, or 0xffffffff
   uint32_t bytes;
   uint8_t kind;
-  uint8_t reserved[7];
+  uint8_t reserved[3];
+  uint32_t source;  ///< kWeights: where in the image the bytes are
 };
 
 /// An entry point: chains [first_chain, first_chain + chain_count), run in order.
@@ -92,13 +94,14 @@ struct ImageChain {
   uint32_t first_link;  ///< in the link section; that of the next longer chain where step_count is 1
 };
 
-/// How a step of a longer chain advances, band_rows rows at a time. Before output rows [done, y) are computed, producer
-/// p (an earlier step of the same chain, by its place in it) must have done min(its rows, y * row_stride + row_lead)
-/// rows. The runtime always runs the last step of the chain that is ready, until all have done all their rows; the
-/// compiler proves that this order never overwrites a ring row still needed. Producers come first, so one is always
-/// ready.
+/// How a step of a longer chain advances, band_rows rows at a time, first_rows the first time if that is not 0. Before
+/// output rows [done, y) are computed, producer p (an earlier step of the same chain, by its place in it) must have
+/// done min(its rows, y * row_stride + row_lead) rows. The runtime always runs the last step of the chain that is
+/// ready, until all have done all their rows; the compiler proves that this order never overwrites a ring row still
+/// needed. Producers come first, so one is always ready.
 struct ImageLink {
-  uint16_t band_rows;
+  uint8_t band_rows;
+  uint8_t first_rows;
   uint16_t producer[2];  ///< 0xffff: none
   uint16_t row_stride[2];
   int16_t row_lead[2];

@@ -6,10 +6,10 @@
 // proved the parameters, and rush_open() asked extents() for every byte that it can touch.
 //
 // Order. The compiler lets an output begin inside an input that dies, as far as the order of the kernel allows. A
-// kernel whose host side says `rows_in_order` computes row y wholly before it writes anything of row y + 1, and writes
-// of row y nothing but row y: what lies before the first input row that row y reads may be overwritten by then. A
-// kernel that takes the rows of a band as one long row of positions says how many of them it has in hand at once
-// (`positions_at_once`). Others have inputs and outputs apart, but where a step says that they may share (in_place).
+// kernel whose host side says `rows_at_once` computes so many rows, from the band's first on, wholly before it writes
+// anything of those behind them, and writes nothing else meanwhile: what lies before the first input row that the first
+// of them reads may be overwritten by then. A kernel that takes the rows of a band as one long row of positions says
+// how many of them it has in hand at once (`positions_at_once`; 0 if all). Others have inputs and outputs apart, but where a step says that they may share (in_place).
 #ifndef RUSHLIGHT_KERNEL_H
 #define RUSHLIGHT_KERNEL_H
 
