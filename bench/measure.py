@@ -32,7 +32,7 @@ ARMCYCLES = SHARED / "tools" / "armcycles" / "armcycles"
 class ModelJob:
     model: str
     target: str
-    opt: str = "balanced"
+    opt: str = "balanced"  # and further options of `rushlight compile`
 
 
 @dataclass
@@ -41,6 +41,7 @@ class ModelResult:
     figures: dict[str, int]
     milliseconds: float
     layers: list[dict]
+    painted_ram: int = 0  # by the linker's map and the stack that was painted
     second_opinion: float | None = field(default=None)  # cycles by ARMCYCLES, where it is there
 
     @property
@@ -72,14 +73,16 @@ def armcycles(target: str, elf: Path) -> float | None:
 
 
 def measure_model(job: ModelJob, folder: Path, opinion: bool) -> ModelResult:
-    work = folder / f"{job.model}_{job.target}_{job.opt}"
-    call("compile", MODELS[job.model], "--target", job.target, "--opt", job.opt, "-o", work)
+    work = folder / f"{job.model}_{job.target}_{job.opt}".replace(" ", "_")
+    call("compile", MODELS[job.model], "--target", job.target, "--opt", *job.opt.split(), "-o", work)
     run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[job.target], "--layers")
     size = call_json("size", work)
     values = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
               size["kernel_bytes"], size["model_bytes"], run["instructions"], round(run["cycles"]))  # fmt: skip
     second = armcycles(job.target, work / "firmware.elf") if opinion else None
-    return ModelResult(job, dict(zip(FIGURES, values, strict=True)), run["milliseconds"], run["layers"], second)
+    figures = dict(zip(FIGURES, values, strict=True))
+    painted = size["ram_bytes"] - size["stack_bytes"] + run["stack_bytes"]
+    return ModelResult(job, figures, run["milliseconds"], run["layers"], painted, second)
 
 
 def measure_kernels(target: str, compiler: str = "gcc", *only: str) -> dict:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that the bench keeps, how they are merged and compared.
 
-budget.csv          models x cores: flash, RAM, stack, code, instructions, cycles
+budget.csv          models, some with options, x cores: flash, RAM, stack, code, instructions, cycles
 bench/kernels.csv   kernel shapes x cores x compilers: instructions, cycles
 bench/code.csv      code bytes of every kernel source on every core
 bench/estimates.csv by how many percent estimates of models are too large, on every core
@@ -84,7 +84,8 @@ def place(names: Iterable[str], name: str) -> int:
 
 
 def by_model(row: dict) -> tuple:
-    return place(MODELS, row["model"]), place(BOARDS, row["target"])
+    model, _, options = row["model"].partition(" ")
+    return place(MODELS, model), options, place(BOARDS, row["target"])
 
 
 def by_target(row: dict) -> tuple:
