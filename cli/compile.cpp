@@ -20,6 +20,7 @@ struct Options {
   std::string directory;
   std::string opt = "balanced";
   std::vector<std::string> stream;
+  std::vector<std::string> place;
   std::string ram;
   std::vector<std::string> labels;
   std::string input_type = "exported";
@@ -35,6 +36,14 @@ StreamRequest parse_stream(const std::string& text) {
     throw UserError(fmt::format("--stream {}: no \"..\" in it", text),
                     "write FIRST..LAST, two layer names, e.g. --stream conv1..conv2");
   return {text.substr(0, dots), text.substr(dots + 2)};
+}
+
+PlaceRequest parse_place(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw UserError(fmt::format("--place {}: no \"=\" in it", text),
+                    "write LAYER.weight=MEMORY, LAYER.output=MEMORY or LAYER=MEMORY");
+  return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 /// "32K", "1.5M", "20000".
@@ -58,6 +67,7 @@ uint64_t parse_bytes(const std::string& text) {
 void compile(Options options) {
   options.compile.opt = parse_opt(options.opt).value();
   for (const std::string& text : options.stream) options.compile.stream.push_back(parse_stream(text));
+  for (const std::string& text : options.place) options.compile.place.push_back(parse_place(text));
   if (!options.ram.empty()) options.compile.most_ram = parse_bytes(options.ram);
   options.compile.labels = options.labels;
   if (options.input_type == "uint8") options.compile.bytes = options.bytes;
@@ -100,6 +110,9 @@ void add_compile_command(CLI::App& app) {
   command->add_option("--std", options->bytes.std, "Standard deviation of it, for all channels or S1,S2,... (1)")
       ->delimiter(',')
       ->needs(type);
+  command->add_option("--place", options->place,
+                      "LAYER.weight=MEMORY, LAYER.output=MEMORY or LAYER=MEMORY, * for any text: where it shall lie on "
+                      "a chip; the rest lies where it costs least time");
   command->add_option("--labels", options->labels, "Class names that the image carries")->delimiter(',');
   command->add_option("--symbol", options->symbol, "C name of the model in model.h")->capture_default_str();
   command->add_option("--dump-ir", options->compile.dump_ir,

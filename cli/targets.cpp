@@ -14,6 +14,19 @@
 namespace rush {
 namespace {
 
+nlohmann::ordered_json memories_json(const Target& target) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const ChipMemory& memory : target.memories)
+    out.push_back({{"name", memory.name},
+                   {"kind", memory.is_flash ? "flash" : "ram"},
+                   {"bytes", memory.bytes},
+                   {"read_cycles", memory.read_cycles},
+                   {"write_cycles", memory.write_cycles},
+                   {"cached", memory.cached},
+                   {"section", memory.section}});
+  return out;
+}
+
 nlohmann::ordered_json to_json(const Target& target) {
   return {{"name", target.name},
           {"description", target.description},
@@ -24,7 +37,10 @@ nlohmann::ordered_json to_json(const Target& target) {
           {"gcc_flags", target.gcc_flags},
           {"clang_flags", target.clang_flags},
           {"flash_bytes", target.flash_bytes},
-          {"ram_bytes", target.ram_bytes}};
+          {"ram_bytes", target.ram_bytes},
+          {"core", target.core},
+          {"data_cache_bytes", target.cache_bytes},
+          {"memories", memories_json(target)}};
 }
 
 void print_target(const Target& target) {
@@ -32,6 +48,10 @@ void print_target(const Target& target) {
   fmt::print("  kernels      {}\n  clock        {} MHz\n  board        {}\n", isa_name(target.isa), target.mhz,
              target.board);
   fmt::print("  flash, RAM   {} KiB, {} KiB at most\n", target.flash_bytes / 1024, target.ram_bytes / 1024);
+  for (const ChipMemory& memory : target.memories)
+    fmt::print("  {:<12} {} KiB {}, 32 bytes read in {} cycles more than from tightly coupled memory{}\n", memory.name,
+               memory.bytes / 1024, memory.is_flash ? "flash" : "RAM", memory.read_cycles,
+               memory.cached ? ", cached" : "");
   fmt::print("  GCC          {}\n  Clang        {}\n", fmt::join(target.gcc_flags, " "),
              fmt::join(target.clang_flags, " "));
 }

@@ -45,6 +45,16 @@ int find_step(const Program& program, const std::string& layer, bool last) {
                   "`rushlight compile` prints the layers that there are");
 }
 
+void check_place(const Target& target, const CompileOptions& options) {
+  if (options.place.empty() || !target.memories.empty()) return;
+  std::string chips;
+  for (const std::string& name : target_names()) {
+    if (!load_target(name).memories.empty()) chips += (chips.empty() ? "" : ", ") + name;
+  }
+  throw UserError(fmt::format("--place: {} is a core, which says nothing of memories", target.name),
+                  "choose a chip with --target: " + chips);
+}
+
 void stream_layers(Program& program, const CompileOptions& options) {
   for (const StreamRequest& request : options.stream) {
     const int first = find_step(program, request.first_layer, false),
@@ -59,7 +69,7 @@ void stream_layers(Program& program, const CompileOptions& options) {
 
 /// How much longer than the fastest schedule one of less RAM may take. An input is fed line by line for its RAM's sake.
 double added_time(const CompileOptions& options) {
-  if (options.opt == Opt::kSize || options.line_input) return 0.06;
+  if (options.opt == Opt::kSize || options.line_input) return 0.05;
   return 0;
 }
 
@@ -103,7 +113,11 @@ Graph quantized_stage(Graph graph, const CompileOptions& options) {
 }
 
 Program program_stage(const Graph& quantized, const Target& target, const CompileOptions& options) {
+  check_place(target, options);
   Program program = lower_graph(quantized, target.isa, target.name, options.opt);
+  program.core = target.core;
+  program.memories = target.memories;
+  program.cache_bytes = target.cache_bytes;
   program.mhz = target.mhz;
   program.labels = options.labels;
   if (options.keep_input) {
@@ -114,10 +128,13 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   ScheduleWish wish{.most_ram = options.most_ram, .most_added = added_time(options), .with_curve = options.trade_curve};
   Program planned = program;
   plan_program(planned, wish);
-  if (wish.most_ram || total_ram(planned) <= target.ram_bytes) return planned;
-  wish.most_ram = target.ram_bytes;  // the chip is a budget too
-  plan_program(program, wish);
-  return program;
+  if (!wish.most_ram && total_ram(planned) > target.ram_bytes) {
+    wish.most_ram = target.ram_bytes;  // the chip is a budget too
+    planned = program;
+    plan_program(planned, wish);
+  }
+  if (!target.memories.empty()) place_in_memories(planned, options.place);
+  return planned;
 }
 
 Compilation compile_model(const std::filesystem::path& model, const CompileOptions& options) {

@@ -14,6 +14,7 @@
 
 #include "compiler/ir/graph.h"
 #include "compiler/passes/take_bytes.h"
+#include "compiler/plan/memories.h"
 #include "compiler/target/target.h"
 #include "ops/program.h"
 
@@ -36,6 +37,7 @@ struct CompileOptions {
   bool line_input = false;           ///< the caller gives the first input row by row
   bool trade_curve = false;          ///< find what more or less RAM would cost
   std::optional<ByteInput> bytes;    ///< the first input is a sensor's bytes
+  std::vector<PlaceRequest> place;   ///< what shall lie in which memory of the chip
   std::vector<std::string> labels;   ///< class names that the image carries
   std::filesystem::path dump_ir;     ///< a folder: the graph after import and after every pass that changed it
   std::string stop_after;            ///< a pass's name: the quantized stage ends there

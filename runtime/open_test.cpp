@@ -91,6 +91,19 @@ TEST(Open, DamagedImage) {
   EXPECT_EQ(RawInstance(good, weights).open_status(), RUSH_BAD_CRC);
 }
 
+TEST(Open, WeightsAreCopiedFromTheImage) {
+  const auto behind_the_last = [](uint32_t bytes) {
+    return clamp_status([bytes](Image& i) {
+      auto& region = element<ImageRegion>(i, SectionKind::kRegions);
+      region.kind = static_cast<uint8_t>(RegionKind::kWeights);
+      region.source = header(i).image_bytes - region.bytes + bytes;
+    });
+  };
+  EXPECT_EQ(behind_the_last(0), RUSH_OK);
+  EXPECT_EQ(behind_the_last(1), RUSH_BAD_IMAGE);
+  EXPECT_EQ(behind_the_last(0x80000000u), RUSH_BAD_IMAGE);
+}
+
 TEST(Open, TruncatedImage) {
   const Image image = emit_image(clamp_program(Isa::kScalar));
   const ImageReader good(image);
@@ -228,7 +241,7 @@ TEST(Open, Links) {
   EXPECT_EQ(link(0, [](ImageLink& l) { l.producer[0] = 0; }), RUSH_BAD_STEP) << "waits for itself";
   EXPECT_EQ(link(0, [](ImageLink& l) { l.producer[1] = 1; }), RUSH_BAD_STEP) << "waits for a later one";
   EXPECT_EQ(link(1, [](ImageLink& l) { l.producer[0] = 2; }), RUSH_BAD_STEP) << "no such step";
-  EXPECT_EQ(link(1, [](ImageLink& l) { l.band_rows = 0xffff; }), RUSH_OK);
+  EXPECT_EQ(link(1, [](ImageLink& l) { l.band_rows = 0xff, l.first_rows = 0xfe; }), RUSH_OK);
   EXPECT_EQ(link(1, [](ImageLink& l) { l.row_stride[0] = 0xffff, l.row_lead[0] = 0x7fff; }), RUSH_OK);
   EXPECT_EQ(chain_status([](Image& i) {
               section(i, SectionKind::kLinks).count = 1, section(i, SectionKind::kLinks).bytes = 16;

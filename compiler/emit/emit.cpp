@@ -127,13 +127,29 @@ class ImageEmitter {
     std::vector<uint8_t> bytes;
     for (size_t i = 0; i < program_.buffers.size(); ++i) {
       const Buffer& buffer = program_.buffers[i];
-      if (buffer.kind != BufferKind::kConstant || buffer.view_of) continue;
+      if (buffer.kind != BufferKind::kConstant || buffer.view_of || buffer.region != 0) continue;
       bytes.resize(round_up(bytes.size(), std::max(buffer.alignment, 4u)));
       constants_[i] = base + bytes.size();
       bytes.insert(bytes.end(), buffer.data.begin(), buffer.data.end());
       if (base + bytes.size() > kOperandOffsetMask) throw too_large();
     }
+    for (size_t r = 0; r < program_.regions.size(); ++r) place_copied(r, base, bytes);
     writer.add(SectionKind::kConstants, bytes);
+  }
+
+  /// What rush_open() copies to a region lies as it will lie there.
+  void place_copied(size_t region, uint32_t base, std::vector<uint8_t>& bytes) {
+    sources_.push_back(0);
+    if (program_.regions[region].kind != RegionKind::kWeights) return;
+    bytes.resize(round_up(bytes.size(), RUSH_ALIGNMENT));
+    sources_.back() = static_cast<uint32_t>(base + bytes.size());
+    const size_t start = bytes.size();
+    bytes.resize(start + program_.regions[region].bytes);
+    for (const Buffer& buffer : program_.buffers) {
+      if (buffer.kind != BufferKind::kConstant || buffer.view_of || buffer.region != region + 1) continue;
+      std::ranges::copy(buffer.data, bytes.begin() + static_cast<ptrdiff_t>(start + buffer.offset));
+    }
+    if (base + bytes.size() > kOperandOffsetMask) throw too_large();
   }
 
   static UserError too_large() {
@@ -145,9 +161,9 @@ class ImageEmitter {
   /// region << 28 | offset of a buffer's byte 0.
   uint32_t place_of(BufferId id) const {
     const Buffer& buffer = program_[id];
-    if (buffer.kind != BufferKind::kConstant)
-      return static_cast<uint32_t>(buffer.region) << kOperandRegionShift | buffer.offset;
     if (buffer.view_of) return place_of(*buffer.view_of) + buffer.view_offset;
+    if (buffer.kind != BufferKind::kConstant || buffer.region != 0)
+      return static_cast<uint32_t>(buffer.region) << kOperandRegionShift | buffer.offset;
     return static_cast<uint32_t>(constants_.at(static_cast<size_t>(id.index)));
   }
 
@@ -159,8 +175,10 @@ class ImageEmitter {
   }
 
   void make_regions() {
-    for (const RegionUse& region : program_.regions)
-      regions_.push_back({strings_.add(region.name), region.bytes, static_cast<uint8_t>(region.kind), {}});
+    for (size_t r = 0; r < program_.regions.size(); ++r) {
+      const RegionUse& region = program_.regions[r];
+      regions_.push_back({strings_.add(region.name), region.bytes, static_cast<uint8_t>(region.kind), {}, sources_[r]});
+    }
   }
 
   void fail(const ProgramStep& step, const std::string& why) const {
@@ -215,7 +233,7 @@ class ImageEmitter {
   static ImageLink image_link(const Chain& chain, size_t place) {
     const ChainLink& link = chain.links[place];
     internal_check(link.producers.size() <= 2, "a step of a chain reads more than two maps of the chain");
-    ImageLink out = {link.band_rows, {kNoProducer, kNoProducer}, {}, {}, 0};
+    ImageLink out = {link.band_rows, link.first_rows, {kNoProducer, kNoProducer}, {}, {}, 0};
     for (size_t i = 0; i < link.producers.size(); ++i) {
       const auto& [producer, dependency] = link.producers[i];
       out.producer[i] = static_cast<uint16_t>(producer - chain.first_step);
@@ -315,6 +333,7 @@ class ImageEmitter {
   const EmitOptions& options_;
   const std::vector<uint16_t> ids_;
   std::map<size_t, size_t> constants_;  ///< image offset of each constant buffer
+  std::vector<uint32_t> sources_;       ///< image offset of what each region is copied from
   StringTable strings_;
   ParamsTable params_;
   std::vector<ImageRegion> regions_;

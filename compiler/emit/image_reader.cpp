@@ -33,9 +33,10 @@ constexpr std::array kDTypeCodes = {DTypeCode{RUSH_INT8, DType::kInt8},       DT
   throw UserError(name + " " + what, fix);
 }
 
-/// RAM that is never touched: verifying only asks how much there is.
-std::vector<rush_memory> endless_memories() {
-  return std::vector<rush_memory>(RUSH_MAX_REGIONS - 1, {nullptr, 0xffffffffu});
+/// RAM of which only what weights are copied to is touched, and they are no more than the image: otherwise verifying
+/// only asks how much there is.
+std::vector<rush_memory> endless_memories(AlignedBytes& copies) {
+  return std::vector<rush_memory>(RUSH_MAX_REGIONS - 1, {copies.data(), 0xffffffffu});
 }
 
 rush_status open_status(std::span<const uint8_t> aligned_image, const rush_kernel_table& kernels) {
@@ -43,7 +44,8 @@ rush_status open_status(std::span<const uint8_t> aligned_image, const rush_kerne
   const size_t context_bytes = RUSH_CONTEXT_BYTES(std::min(header.max_chain_steps, 0x10000u));
   std::vector<uint64_t> context(context_bytes / 8 + 1);
   const rush_model model = {aligned_image.data(), static_cast<uint32_t>(aligned_image.size()), &kernels};
-  const std::vector<rush_memory> memories = endless_memories();
+  AlignedBytes copies(aligned_image.size());
+  const std::vector<rush_memory> memories = endless_memories(copies);
   return rush_open(reinterpret_cast<rush_context*>(context.data()), context.size() * 8, &model, memories.data(),
                    static_cast<uint32_t>(memories.size()));
 }
@@ -229,6 +231,10 @@ std::optional<size_t> ImageReader::find_entry(const std::string& name) const {
     if (string(entries()[i].name) == name) return i;
   }
   return std::nullopt;
+}
+
+std::string_view region_kind_name(RegionKind kind) {
+  return kind == RegionKind::kState ? "state" : kind == RegionKind::kWeights ? "weights" : "arena";
 }
 
 }  // namespace rush

@@ -94,4 +94,7 @@ class ImageReader {
 std::optional<DType> image_dtype(uint8_t code);
 uint8_t image_dtype(DType dtype);  ///< InternalError for a type that an image cannot hold
 
+/// "arena", "state", "weights".
+std::string_view region_kind_name(RegionKind kind);
+
 }  // namespace rush

@@ -40,9 +40,9 @@ Json sections_json(const ImageReader& image) {
 Json regions_json(const ImageReader& image) {
   Json out = Json::array();
   for (const ImageRegion& region : image.regions()) {
-    const bool is_state = region.kind == static_cast<uint8_t>(RegionKind::kState);
-    out.push_back(
-        {{"name", image.string(region.name)}, {"kind", is_state ? "state" : "arena"}, {"bytes", region.bytes}});
+    out.push_back({{"name", image.string(region.name)},
+                   {"kind", region_kind_name(static_cast<RegionKind>(region.kind))},
+                   {"bytes", region.bytes}});
   }
   return out;
 }

@@ -22,7 +22,7 @@ uint64_t kernel_code(const Program& program) {
   std::set<std::string_view> families;
   for (const ProgramStep& step : program.steps) families.insert(step.family->name);
   uint64_t bytes = 0;
-  for (const std::string_view family : families) bytes += family_code_bytes({program.isa, program.target}, family);
+  for (const std::string_view family : families) bytes += family_code_bytes({program.isa, program.core}, family);
   return bytes;
 }
 
@@ -46,7 +46,7 @@ TargetEstimate estimate_on(const Graph& quantized, const Target& target, const C
                           .kernel_bytes = kernel_code(program),
                           .problem = {}};
   estimate.flash_bytes =
-      estimate.image_bytes + estimate.kernel_bytes + runtime_code_bytes({program.isa, program.target});
+      estimate.image_bytes + estimate.kernel_bytes + runtime_code_bytes({program.isa, program.core});
   estimate.problem = what_does_not_fit(estimate, target);
   return estimate;
 }

@@ -27,7 +27,8 @@ std::string linker_name(const Board& board, const BoardMemory& memory) {
 
 const BoardMemory& memory_of(const MemoryPlan::Piece& piece, const Board& board) {
   for (const BoardMemory& memory : board.memories) {
-    if (memory.kind == BoardMemory::Kind::kRam && memory.name == piece.region) return memory;
+    const bool is_named = piece.region == memory.name || piece.region.ends_with("_" + memory.name);  // "arena_dtcm"
+    if (memory.kind == BoardMemory::Kind::kRam && is_named) return memory;
   }
   return board.ram();
 }

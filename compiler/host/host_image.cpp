@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -60,14 +61,23 @@ class HostImage {
     set_operand(parts, packing.operand, repacked_[key]);
   }
 
+  /// Of a constant, or of what it was copied from.
+  std::optional<size_t> place_in_image(uint32_t operand) const {
+    if (region_of(operand) == 0) return offset_of(operand);
+    if (region_of(operand) > image_.regions().size()) return std::nullopt;
+    const ImageRegion& region = image_.regions()[region_of(operand) - 1];
+    if (region.kind != static_cast<uint8_t>(RegionKind::kWeights)) return std::nullopt;
+    return size_t{region.source} + offset_of(operand);
+  }
+
   std::vector<uint8_t> packed_for_host(const StepParts& parts, uint32_t operand) const {
     const Packing& packing = parts.family.host->packing;
     const std::span<const uint8_t> image(bytes_.data(), image_.header().image_bytes);
     const size_t size = packing.packed_count(image_.isa(), parts.params) * packing.element_bytes;
-    if (region_of(operand) != 0 || offset_of(operand) > image.size() || size > image.size() - offset_of(operand))
+    const auto offset = place_in_image(operand);
+    if (!offset || *offset > image.size() || size > image.size() - *offset)
       throw UserError(name_ + " has packed weights that do not lie in it", "compile the model again");
-    const std::vector<uint8_t> canonical =
-        unpack(packing, image_.isa(), parts.params, image.subspan(offset_of(operand), size));
+    const std::vector<uint8_t> canonical = unpack(packing, image_.isa(), parts.params, image.subspan(*offset, size));
     const WideKernel* wide = find_wide_kernel(parts.family.name);
     std::vector<uint8_t> packed =
         wide ? wide->weights(parts.params, canonical) : pack(packing, Isa::kScalar, parts.params, canonical);

@@ -58,7 +58,10 @@ void HostProgram::open(const std::string& name) {
 }
 
 void HostProgram::reset() {
-  for (AlignedBytes& region : regions_) std::memset(region.data(), kFreshByte, region.size());
+  for (size_t i = 0; i < regions_.size(); ++i) {
+    if (host_->regions()[i].kind != static_cast<uint8_t>(RegionKind::kWeights))  // rush_open() has made those
+      std::memset(regions_[i].data(), kFreshByte, regions_[i].size());
+  }
   if (const auto init = host_->find_entry("init")) drive(*init, {});
 }
 

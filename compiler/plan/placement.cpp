@@ -245,6 +245,10 @@ Placement place_blocks(const std::vector<Block>& blocks, const std::vector<Confl
   return best.placement;
 }
 
+Placement place_greedily(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts) {
+  return blocks.empty() ? Placement{} : best_greedy(Problem(blocks, conflicts)).placement;
+}
+
 uint64_t pair_bound(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts) {
   uint64_t bound = 0;
   for (const Block& block : blocks) bound = std::max<uint64_t>(bound, block.bytes);

@@ -33,6 +33,9 @@ struct Placement {
 /// Offsets are multiples of the alignments. `bound`: no placement is known to need less.
 Placement place_blocks(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts, uint64_t bound);
 
+/// The same without the search: quick, and seldom much worse.
+Placement place_greedily(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts);
+
 /// What the worst pair needs, however it lies.
 uint64_t pair_bound(const std::vector<Block>& blocks, const std::vector<Conflict>& conflicts);
 

@@ -54,7 +54,9 @@ PlanSummary describe_plan(const Program& program) {
   const Lifetimes lifetimes = find_lifetimes(program);
   PlanSummary summary;
   for (const RegionUse& region : program.regions)
-    (region.kind == RegionKind::kState ? summary.state_bytes : summary.arena_bytes) += region.bytes;
+    (region.kind == RegionKind::kState     ? summary.state_bytes
+     : region.kind == RegionKind::kWeights ? summary.weights_bytes
+                                           : summary.arena_bytes) += region.bytes;
   const Placement arena = place(lifetimes.arena);
   summary.lower_bound =
       static_cast<uint32_t>(round_to_region(arena.is_best ? arena.bytes : lower_bound(lifetimes.arena)));

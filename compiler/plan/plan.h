@@ -34,6 +34,7 @@ struct PlanRow {
 struct PlanSummary {
   uint32_t arena_bytes = 0;
   uint32_t state_bytes = 0;
+  uint32_t weights_bytes = 0;  ///< copied to RAM
   /// No placement of these buffers in this order of steps needs less: the most bytes that live at one turn, what
   /// two of them need together, or, where all placements were tried, what the best of them needs.
   uint32_t lower_bound = 0;
@@ -43,17 +44,11 @@ struct PlanSummary {
 /// What plan_memory() did.
 PlanSummary describe_plan(const Program& program);
 
-/// How many rows a step of a chain computes at a time: higher bands take less time and more RAM.
-struct BandHeights {
-  int rows = 1;
-  /// `rows` is that of the step with fewest rows; others get as many more as they have more rows.
-  bool in_proportion = false;
-};
-
 /// Turns the steps [first_step, first_step + step_count), each a chain of its own until now, into one chain that
 /// runs band by band. Maps that nothing else reads become rings of as many rows as the runtime's order of bands
-/// keeps alive; a step that has a kernel for that takes its input row by row. Run it before plan_memory(). Throws a
+/// keeps alive; a step that has a kernel for that takes its input row by row. `band_rows`: how many rows each step
+/// computes at a time, one if empty: higher bands take less time and more RAM. Run it before plan_memory(). Throws a
 /// UserError that names the layer which cannot run in bands.
-void make_chain(Program& program, int first_step, int step_count, const BandHeights& bands = {});
+void make_chain(Program& program, int first_step, int step_count, const std::vector<int>& band_rows = {});
 
 }  // namespace rush

@@ -4,8 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/emit/account_json.h"
+#include "compiler/emit/image_reader.h"
 #include "compiler/plan/choose.h"
+#include "compiler/plan/cost.h"
 #include "compiler/plan/lifetime.h"
+#include "compiler/plan/memories.h"
 #include "compiler/report/explain.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
@@ -109,8 +112,32 @@ Json peak_json(const Program& program) {
 }
 
 Json region_json(const RegionUse& region) {
-  return {
-      {"name", region.name}, {"kind", region.kind == RegionKind::kState ? "state" : "arena"}, {"bytes", region.bytes}};
+  Json out = {{"name", region.name}, {"kind", region_kind_name(region.kind)}, {"bytes", region.bytes}};
+  if (!region.memory.empty()) out["memory"] = region.memory;
+  return out;
+}
+
+Json memory_json(const Program& program, const ChipMemory& memory) {
+  uint64_t used = 0;
+  for (const RegionUse& region : program.regions) used += region.memory == memory.name ? region.bytes : 0;
+  Json out = {{"name", memory.name}, {"kind", memory.is_flash ? "flash" : "ram"}, {"bytes", memory.bytes}};
+  if (!memory.is_flash) out["used_bytes"] = used;
+  out["section"] = memory.section;
+  return out;
+}
+
+/// Where everything lies on a chip, and what that saves.
+void add_memories(const Program& program, Json& out) {
+  out["waiting_cycles"] = std::llround(memory_cycles(program));
+  out["memories"] = Json::array();
+  for (const ChipMemory& memory : program.memories) out["memories"].push_back(memory_json(program, memory));
+  out["placed"] = Json::array();
+  for (const MemoryRow& row : describe_memories(program))
+    out["placed"].push_back({{"name", program[row.buffer].name},
+                             {"memory", row.memory},
+                             {"bytes", row.bytes},
+                             {"waiting_cycles", std::llround(row.cycles)},
+                             {"saved_cycles", std::llround(row.saves)}});
 }
 
 Json curve_json(const Program& program) {
@@ -143,6 +170,7 @@ std::string report_json(const Program& program, std::span<const uint8_t> image, 
   if (!program.trade_curve.empty()) out["trade_curve"] = curve_json(program);
   out["regions"] = Json::array();
   for (const RegionUse& region : program.regions) out["regions"].push_back(region_json(region));
+  if (!program.memories.empty()) add_memories(program, out);
   out["entries"] = Json::array();
   for (const Entry& entry : program.entries) out["entries"].push_back(entry_json(program, entry));
   const Explanation explanation = explain(program, image);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/plan/cost.h"
+#include "compiler/plan/memories.h"
 #include "compiler/report/explain.h"
 #include "compiler/report/report.h"
 #include "compiler/report/summary.h"
@@ -81,9 +83,10 @@ std::string warnings_line(const Program& program, std::span<const uint8_t> image
 }
 
 std::string ram_line(const ProgramSummary& s) {
-  const uint32_t all = s.plan.arena_bytes + s.plan.state_bytes + s.stack_bytes;
+  const uint32_t all = s.plan.arena_bytes + s.plan.state_bytes + s.plan.weights_bytes + s.stack_bytes;
   std::string text = fmt::format("RAM    {:>11} bytes: arena {} (no plan needs less than {})", grouped(all),
                                  grouped(s.plan.arena_bytes), grouped(s.plan.lower_bound));
+  if (s.plan.weights_bytes > 0) text += fmt::format(", copied weights {}", grouped(s.plan.weights_bytes));
   if (s.plan.state_bytes > 0) text += fmt::format(", state {}", grouped(s.plan.state_bytes));
   return text + fmt::format(", stack {}\n", grouped(s.stack_bytes));
 }
@@ -93,6 +96,29 @@ std::string time_line(const Program& program, const ProgramSummary& s) {
   if (program.mhz == 0) return cycles + "\n";
   return cycles + fmt::format(", {:.2g} ms at {} MHz; `rushlight run --on` counts them\n",
                               s.cycles / program.mhz / 1000, program.mhz);
+}
+
+/// Who lies where on a chip, and what that saves; the rest of the list is in report.json.
+std::string memory_table(const Program& program) {
+  if (program.memories.empty()) return "";
+  constexpr size_t kMost = 12;
+  const std::vector<MemoryRow> rows = describe_memories(program);
+  std::string text =
+      fmt::format("\n\nWaiting for memories takes {} cycles more by estimate.\n", rounded(memory_cycles(program)));
+  for (const ChipMemory& memory : program.memories) {
+    std::string use;
+    for (const RegionUse& region : program.regions) {
+      if (region.memory == memory.name) use += fmt::format(", {} {}", region.name, grouped(region.bytes));
+    }
+    text += fmt::format("{:<8} {:>11} bytes{}\n", memory.name, grouped(memory.bytes), use);
+  }
+  text += fmt::format("\n{:<40}  {:<8} {:>10}  {:>10}  {:>10}\n", "buffer", "memory", "bytes", "waits ~", "saves ~");
+  for (size_t i = 0; i < std::min(rows.size(), kMost); ++i) {
+    text += fmt::format("{:<40}  {:<8} {:>10}  {:>10}  {:>10}\n", shortened(program[rows[i].buffer].name),
+                        rows[i].memory, grouped(rows[i].bytes), rounded(rows[i].cycles), rounded(rows[i].saves));
+  }
+  text.pop_back();
+  return text;
 }
 
 /// RAM against time, as far as it was asked for.
@@ -121,6 +147,7 @@ std::string report_text(const Program& program, std::span<const uint8_t> image) 
   text +=
       fmt::format("Flash  {:>11} bytes: weights and tables {}, steps and headers {}; kernels and runtime come on top",
                   grouped(s.image_bytes), grouped(s.constant_bytes), grouped(s.image_bytes - s.constant_bytes));
+  text += memory_table(program);
   text += trade_curve(program);
   return text;
 }

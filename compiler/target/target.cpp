@@ -121,7 +121,7 @@ const BoardMemory& Board::vectors() const {
   return vectors ? *vectors : flash();
 }
 
-bool Board::runs(const Target& target) const { return std::ranges::count(cores, target.name) > 0; }
+bool Board::runs(const Target& target) const { return std::ranges::count(cores, target.core) > 0; }
 
 fs::path data_root() {
   const char* home = std::getenv("RUSHLIGHT_HOME");
@@ -169,10 +169,52 @@ Board load_board(const std::string& name) {
   return parse_board(read_text(file), file.string());
 }
 
+namespace {
+
+ChipMemory parse_chip_memory(const Description& d) {
+  const std::string kind = d.text("kind");
+  if (kind != "ram" && kind != "flash") d.fail("kind", fmt::format("\"{}\" is none of ram, flash", kind));
+  ChipMemory memory{.name = d.text("name"),
+                    .is_flash = kind == "flash",
+                    .bytes = d.size("size"),
+                    .read_cycles = d.number("read_cycles"),
+                    .write_cycles = kind == "flash" ? 0 : d.number("write_cycles"),
+                    .cached = d.flag_or("cached", false),
+                    .section = d.text("section")};
+  const bool reserves = std::ranges::count(d.keys(), "reserved") > 0;
+  const uint64_t reserved = reserves ? d.size("reserved") : 0;
+  if (reserved > memory.bytes) d.fail("reserved", "more than the memory has");
+  memory.bytes -= reserved;
+  return memory;
+}
+
+/// A chip is its core, but for what it says itself.
+Target parse_chip(const Description& d) {
+  Target chip = load_target(d.text("core"));
+  chip.core = chip.name;
+  chip.name = d.text("name");
+  chip.description = d.text("description");
+  chip.mhz = d.number("mhz");
+  chip.cache_bytes = d.size("data_cache");
+  chip.flash_bytes = chip.ram_bytes = 0;
+  for (const Description& memory : d.tables("memory")) {
+    chip.memories.push_back(parse_chip_memory(memory));
+    (chip.memories.back().is_flash ? chip.flash_bytes : chip.ram_bytes) += chip.memories.back().bytes;
+  }
+  if (std::ranges::count(chip.memories, true, &ChipMemory::is_flash) != 1)
+    d.fail("memory", "a chip needs one flash, where images lie");
+  if (chip.ram_bytes == 0) d.fail("memory", "a chip needs RAM");
+  return chip;
+}
+
+}  // namespace
+
 Target parse_target(const std::string& toml_text, const std::string& file) {
   const Description d = Description::parse(toml_text, file);
+  if (std::ranges::count(d.keys(), "core") > 0) return parse_chip(d);
   const Description limits = d.table("limits");
   return {.name = d.text("name"),
+          .core = d.text("name"),
           .description = d.text("description"),
           .isa = parse_isa(d),
           .mhz = d.number("mhz"),
@@ -182,6 +224,8 @@ Target parse_target(const std::string& toml_text, const std::string& file) {
           .board = d.text("board"),
           .flash_bytes = limits.size("flash"),
           .ram_bytes = limits.size("ram"),
+          .memories = {},
+          .cache_bytes = 0,
           .pipeline = parse_pipeline(d.table("pipeline"))};
 }
 

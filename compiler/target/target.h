@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/program.h"
 #include "rushlight/image.h"
 
 namespace rush {
@@ -38,9 +39,10 @@ struct Pipeline {
   std::map<std::string, InstructionCost> costs;
 };
 
-/// A core. Flags are complete for a compile: CPU, FPU and float ABI.
+/// A core, or a chip with one. Flags are complete for a compile: CPU, FPU and float ABI.
 struct Target {
   std::string name;
+  std::string core;  ///< a chip's, or the name itself
   std::string description;
   Isa isa = Isa::kScalar;
   double mhz = 0;             ///< clock that modelled latencies are given for
@@ -50,6 +52,8 @@ struct Target {
   std::string board;         ///< emulated board that runs its code by default
   uint64_t flash_bytes = 0;  ///< limits that a model is checked against
   uint64_t ram_bytes = 0;
+  std::vector<ChipMemory> memories;  ///< of a chip; empty: one of each kind, as fast as the core
+  uint64_t cache_bytes = 0;          ///< of a chip's data cache
   Pipeline pipeline;
 };
 

@@ -43,9 +43,59 @@ base = 0x20000000
 size = "16K"
 )";
 
-TEST(Target, TenCoresAreKnown) {
-  EXPECT_THAT(target_names(), ElementsAre("cortex-m0", "cortex-m0plus", "cortex-m23", "cortex-m3", "cortex-m33",
-                                          "cortex-m35p", "cortex-m4", "cortex-m55", "cortex-m7", "cortex-m85"));
+constexpr const char* kChip = R"(
+name = "chip"
+description = "d"
+core = "cortex-m55"
+mhz = 123
+data_cache = "16K"
+[[memory]]
+name = "dtcm"
+kind = "ram"
+size = "64K"
+reserved = "4K"
+read_cycles = 0
+write_cycles = 0
+section = ".bss"
+[[memory]]
+name = "flash"
+kind = "flash"
+size = "1M"
+read_cycles = 30
+cached = true
+section = ".rodata"
+)";
+
+TEST(Target, TenCoresAndTwoChipsAreKnown) {
+  EXPECT_THAT(target_names(),
+              ElementsAre("alif-e8-hp", "cortex-m0", "cortex-m0plus", "cortex-m23", "cortex-m3", "cortex-m33",
+                          "cortex-m35p", "cortex-m4", "cortex-m55", "cortex-m7", "cortex-m85", "ra8d1"));
+}
+
+TEST(Target, AChipIsItsCoreButForWhatItSays) {
+  const Target chip = parse_target(kChip, "chip.toml"), core = load_target("cortex-m55");
+  EXPECT_EQ(chip.name, "chip");
+  EXPECT_EQ(chip.core, "cortex-m55");
+  EXPECT_EQ(chip.mhz, 123);
+  EXPECT_EQ(chip.gcc_flags, core.gcc_flags);
+  EXPECT_EQ(chip.pipeline.costs.size(), core.pipeline.costs.size());
+  EXPECT_EQ(chip.ram_bytes, 60u * 1024);
+  EXPECT_EQ(chip.flash_bytes, 1024u * 1024);
+  EXPECT_EQ(chip.cache_bytes, 16u * 1024);
+  ASSERT_EQ(chip.memories.size(), 2u);
+  EXPECT_EQ(chip.memories[0].bytes, 60u * 1024) << "less what is reserved";
+  EXPECT_FALSE(chip.memories[0].cached);
+  EXPECT_TRUE(chip.memories[1].is_flash && chip.memories[1].cached);
+  EXPECT_EQ(chip.memories[1].read_cycles, 30);
+  EXPECT_TRUE(load_board(core.board).runs(chip));
+}
+
+TEST(Target, AChipNeedsOneFlash) {
+  std::string text = kChip;
+  text.replace(text.find("kind = \"flash\""), 14, "kind = \"ram\"\nwrite_cycles = 1");
+  EXPECT_THAT(
+      user_error([&] { parse_target(text, "chip.toml"); }),
+      StrEq("error: chip.toml: memory: a chip needs one flash, where images lie\n  fix: correct the description"));
 }
 
 TEST(Target, SixBoardsAreKnown) {
@@ -80,8 +130,8 @@ TEST(Target, CoresWithAnFpuPassFloatsInRegisters) {
 TEST(Target, UnknownTargetListsTheKnownOnes) {
   EXPECT_THAT(user_error([] { load_target("cortex-m99"); }),
               StrEq("error: unknown target \"cortex-m99\"\n"
-                    "  fix: use one of cortex-m0, cortex-m0plus, cortex-m23, cortex-m3, cortex-m33, cortex-m35p, "
-                    "cortex-m4, cortex-m55, cortex-m7, cortex-m85"));
+                    "  fix: use one of alif-e8-hp, cortex-m0, cortex-m0plus, cortex-m23, cortex-m3, cortex-m33, "
+                    "cortex-m35p, cortex-m4, cortex-m55, cortex-m7, cortex-m85, ra8d1"));
 }
 
 TEST(Target, UnknownBoardListsTheKnownOnes) {

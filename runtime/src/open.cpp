@@ -4,6 +4,7 @@
 // any bytes at all. It is read only behind a bound that was checked before, and sums are compared as differences, so
 // that none can wrap.
 #include <stddef.h>
+#include <string.h>
 
 #include "image_access.h"
 #include "rushlight/crc32.h"
@@ -79,6 +80,8 @@ bool strings_end(const Candidate& c) {
   return bytes == 0 || c.all<uint8_t>(SectionKind::kStrings)[bytes - 1] == 0;
 }
 
+inline bool is_weights(const ImageRegion& region) { return region.kind == static_cast<uint8_t>(RegionKind::kWeights); }
+
 rush_status regions_status(const Candidate& c) {
   const uint32_t count = c.count(SectionKind::kRegions);
   if (count >= RUSH_MAX_REGIONS) return RUSH_BAD_IMAGE;
@@ -87,6 +90,8 @@ rush_status regions_status(const Candidate& c) {
   for (uint32_t i = 0; i < count; ++i) {
     if (!is_aligned(c.memories[i].base, RUSH_ALIGNMENT)) return RUSH_BAD_ALIGNMENT;
     if (c.memories[i].bytes < regions[i].bytes) return RUSH_REGION_TOO_SMALL;
+    if (is_weights(regions[i]) && !within(regions[i].source, regions[i].bytes, c.header->image_bytes))
+      return RUSH_BAD_IMAGE;
   }
   return RUSH_OK;
 }
@@ -237,6 +242,8 @@ extern "C" rush_status rush_open(rush_context* context, size_t context_bytes, co
   context->regions[0] = const_cast<uint8_t*>(image);
   for (uint32_t i = 0; i < candidate.count(SectionKind::kRegions); ++i) {
     context->regions[i + 1] = static_cast<uint8_t*>(memories[i].base);
+    const ImageRegion& region = candidate.all<ImageRegion>(SectionKind::kRegions)[i];
+    if (is_weights(region)) memcpy(memories[i].base, image + region.source, region.bytes);
   }
   context->image = image;
   return RUSH_OK;

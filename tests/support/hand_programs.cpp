@@ -18,7 +18,7 @@ BufferId add_buffer(Program& program, const std::string& name, BufferKind kind, 
   buffer.name = name;
   buffer.kind = kind;
   buffer.bytes = static_cast<uint32_t>(data.size());
-  buffer.region = kind == BufferKind::kArena ? 1 : 2;
+  buffer.region = kind == BufferKind::kConstant ? 0 : kind == BufferKind::kArena ? 1 : 2;
   buffer.offset = offset;
   if (kind != BufferKind::kArena) buffer.data = std::move(data);
   program.buffers.push_back(std::move(buffer));

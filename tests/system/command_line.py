@@ -463,7 +463,27 @@ class CommandLine(unittest.TestCase):
         targets = json.loads(call("targets", "--json"))
         self.assertEqual({t["name"]: t["isa"] for t in targets}, {
             "cortex-m0": "scalar", "cortex-m0plus": "scalar", "cortex-m3": "scalar", "cortex-m23": "scalar", "cortex-m4": "dsp",
-            "cortex-m7": "dsp", "cortex-m33": "dsp", "cortex-m35p": "dsp", "cortex-m55": "mve", "cortex-m85": "mve"})  # fmt: skip
+            "cortex-m7": "dsp", "cortex-m33": "dsp", "cortex-m35p": "dsp", "cortex-m55": "mve", "cortex-m85": "mve", "alif-e8-hp": "mve", "ra8d1": "mve"})  # fmt: skip
+
+    def test_weights_lie_where_they_are_asked_to(self):
+        reference = self.run_model(MODEL, "--raw")
+        waiting = {}
+        for name, options in {"placed": (), "flash": ("--place", "*.weight=mram")}.items():
+            made = self.folder / name
+            report = json.loads(call("compile", MODEL, "--target", "alif-e8-hp", "-o", made, "--json", *options))
+            waiting[name] = report["waiting_cycles"]
+            memories = {row["memory"] for row in report["placed"] if row["name"].endswith(".weight")}
+            self.assertEqual(memories, {"dtcm"} if name == "placed" else {"mram"})
+            np.testing.assert_array_equal(self.run_model(made, "--raw"), reference)
+            np.testing.assert_array_equal(self.run_model(made, "--raw", "--on", "mps3-an547"), reference)
+        self.assertLess(waiting["placed"], waiting["flash"])
+        out = self.folder / "nowhere"
+        self.assertIn("use one of dtcm, sram0, sram1, mram",
+                      refused("compile", MODEL, "--target", "alif-e8-hp", "-o", out, "--place", "*=itcm"))  # fmt: skip
+        self.assertIn(
+            "choose a chip", refused("compile", MODEL, "--target", "cortex-m55", "-o", out, "--place", "*=dtcm")
+        )
+        self.assertIn('no "=" in it', refused("compile", MODEL, "-o", out, "--place", "dtcm"))
 
     def test_mistakes_are_named(self):
         out = self.folder / "nothing"

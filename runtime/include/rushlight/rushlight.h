@@ -103,6 +103,7 @@ typedef struct rush_context {
 
 /** Verifies the whole image against `memories` and prepares `context`. After RUSH_OK no run of any entry
  *  touches memory outside the image, the regions and the context, and every run ends.
+ *  Weights that the compiler placed in faster memory are copied there.
  *  Time: one CRC over the image and one pass over its steps. */
 rush_status rush_open(rush_context* context, size_t context_bytes, const rush_model* model, const rush_memory* memories,
                       uint32_t memory_count);

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Placement over the memories of two chips: faster than weights in flash, and the same results wherever they lie."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import model  # noqa: E402
+
+RUSHLIGHT = os.environ.get("RUSHLIGHT", str(HERE.parents[1] / "build/release/rushlight"))
+CHIPS = {"ra8d1": "flash", "alif-e8-hp": "mram"}
+
+
+def rushlight(*arguments):
+    return subprocess.run([RUSHLIGHT, *map(str, arguments)], capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def pt2(tmp_path_factory):
+    path = tmp_path_factory.mktemp("detector") / "detector.pt2"
+    torch.export.save(model.quantized(), path)
+    return path
+
+
+def compiled(pt2, folder, chip, *options):
+    made = rushlight("compile", pt2, "--target", chip, "-o", folder, *options)
+    assert made.returncode == 0, made.stderr
+    return json.loads((folder / "report.json").read_text())
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_placement_takes_less_time_than_weights_in_flash(pt2, tmp_path, chip):
+    placed = compiled(pt2, tmp_path / "placed", chip)
+    in_flash = compiled(pt2, tmp_path / "flash", chip, "--place", f"*.weight={CHIPS[chip]}")
+    assert 430 * 1024 < placed["constant_bytes"] < 500 * 1024
+    assert placed["estimated_cycles"] == in_flash["estimated_cycles"]
+    assert placed["waiting_cycles"] < 0.5 * in_flash["waiting_cycles"]
+    for report in (placed, in_flash):
+        for memory in report["memories"]:
+            assert memory.get("used_bytes", 0) <= memory["bytes"]
+    where = {row["name"]: row["memory"] for row in in_flash["placed"]}
+    assert all(memory == CHIPS[chip] for name, memory in where.items() if name.endswith(".weight"))
+
+
+def test_results_do_not_depend_on_where_things_lie(pt2, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=model.INPUT_SHAPE).astype(np.float32))
+    outputs = {}
+    for name, options in {
+        "core": ("cortex-m55",),
+        "placed": ("alif-e8-hp",),
+        "flash": ("alif-e8-hp", "--place", "*.weight=mram"),
+    }.items():
+        compiled(pt2, tmp_path / name, *options)
+        for place in ("host", "board"):
+            on = [] if place == "host" else ["--on", "mps3-an547"]
+            where = [tmp_path / f"{name}-{place}-{i}.npy" for i in range(2)]
+            ran = rushlight(
+                "run",
+                tmp_path / name,
+                "--input",
+                tmp_path / "x.npy",
+                *[word for path in where for word in ("--output", path)],
+                *on,
+            )
+            assert ran.returncode == 0, ran.stderr
+            outputs[name, place] = [np.load(path) for path in where]
+    for got in outputs.values():
+        for expected, value in zip(outputs["core", "host"], got, strict=True):
+            np.testing.assert_array_equal(expected, value)
