@@ -61,17 +61,17 @@ def test_results_do_not_depend_on_where_things_lie(pt2, tmp_path):
         compiled(pt2, tmp_path / name, *options)
         for place in ("host", "board"):
             on = [] if place == "host" else ["--on", "mps3-an547"]
-            where = [tmp_path / f"{name}-{place}-{i}.npy" for i in range(2)]
             ran = rushlight(
                 "run",
                 tmp_path / name,
                 "--input",
                 tmp_path / "x.npy",
-                *[word for path in where for word in ("--output", path)],
+                "--output",
+                tmp_path / f"{name}-{place}.npy",
                 *on,
             )
             assert ran.returncode == 0, ran.stderr
-            outputs[name, place] = [np.load(path) for path in where]
+            outputs[name, place] = [np.load(tmp_path / f"{name}-{place}{i}.npy") for i in range(2)]
     for got in outputs.values():
         for expected, value in zip(outputs["core", "host"], got, strict=True):
             np.testing.assert_array_equal(expected, value)
