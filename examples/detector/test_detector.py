@@ -55,8 +55,8 @@ def test_results_do_not_depend_on_where_things_lie(pt2, tmp_path):
     outputs = {}
     for name, options in {
         "core": ("cortex-m55",),
-        "placed": ("alif-e8-hp",),
-        "flash": ("alif-e8-hp", "--place", "*.weight=mram"),
+        "placed": ("ra8d1",),
+        "flash": ("ra8d1", "--place", "*.weight=flash"),
     }.items():
         compiled(pt2, tmp_path / name, *options)
         for place in ("host", "board"):
