@@ -13,15 +13,19 @@
 #include "compiler/plan/plan.h"
 #include "compiler/plan/stream.h"
 #include "ops/op_def.h"
+#include "rushlight/rushlight.h"
 
 namespace rush {
 namespace {
 
-/// sizeof(rush_context) on the device and what longer chains add: RUSH_CONTEXT_BYTES.
+/// RUSH_CONTEXT_BYTES where a pointer has four bytes.
 uint64_t context_bytes(const Program& program) {
+  constexpr size_t kBehindPointers = offsetof(rush_context, chain);
+  constexpr size_t kEnd = offsetof(rush_context, rows_done) + sizeof(rush_context::rows_done);
+  constexpr size_t kBytes = kBehindPointers / sizeof(void*) * 4 + kEnd - kBehindPointers;
   int steps = 1;
   for (const Chain& chain : program.chains) steps = std::max(steps, chain.step_count);
-  return 52 + (steps > 3 ? (static_cast<uint64_t>(steps) - 2) / 2 * 4 : 0);
+  return kBytes + RUSH_CONTEXT_BYTES(static_cast<size_t>(steps)) - sizeof(rush_context);
 }
 
 Program planned(const Program& program, const Schedule& schedule) {
