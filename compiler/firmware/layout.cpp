@@ -25,13 +25,31 @@ std::string linker_name(const Board& board, const BoardMemory& memory) {
   return memory.kind == BoardMemory::Kind::kVectors ? "VECTORS" : upper(memory.name);
 }
 
-const BoardMemory& memory_of(const MemoryPlan::Piece& piece, const Board& board) {
-  for (const BoardMemory& memory : board.memories) {
-    const bool is_named = piece.region == memory.name || piece.region.ends_with("_" + memory.name);  // "arena_dtcm"
-    if (memory.kind == BoardMemory::Kind::kRam && is_named) return memory;
-  }
-  return board.ram();
+bool is_named_as(const MemoryPlan::Piece& piece, const BoardMemory& memory) {
+  return piece.region == memory.name || piece.region.ends_with("_" + memory.name);  // "arena_dtcm"
 }
+
+/// A board's memory may be smaller than that of the chip which it stands for.
+class MemoryChooser {
+ public:
+  explicit MemoryChooser(const Board& board) : board_(board) {}
+
+  const BoardMemory& memory_of(const MemoryPlan::Piece& piece) {
+    constexpr uint64_t kGuards = 256;  // a guard in front and one behind, and the alignment of all three
+    for (const BoardMemory& memory : board_.memories) {
+      if (memory.kind != BoardMemory::Kind::kRam || !is_named_as(piece, memory)) continue;
+      uint64_t& used = used_[memory.name];
+      if (used + piece.bytes + kGuards > memory.bytes) continue;
+      used += piece.bytes + kGuards;
+      return memory;
+    }
+    return board_.ram();
+  }
+
+ private:
+  const Board& board_;
+  std::map<std::string, uint64_t> used_;
+};
 
 std::string memory_sections(const Board& board) {
   std::string text = "SECTIONS\n{\n";
@@ -127,7 +145,8 @@ std::string instance_source(const std::vector<NamedModel>& models, const Board& 
   const MemoryPlan plan = share_memory(models);
   Source source;
   std::string includes;
-  for (const MemoryPlan::Piece& piece : plan.pieces) source.add_region(piece, memory_of(piece, board));
+  MemoryChooser chooser(board);
+  for (const MemoryPlan::Piece& piece : plan.pieces) source.add_region(piece, chooser.memory_of(piece));
   for (size_t i = 0; i < models.size(); ++i) {
     includes += fmt::format("#include \"{}.h\"\n", models[i].symbol);
     source.add_model(models[i], plan.pieces_of[i], board.core_hz);

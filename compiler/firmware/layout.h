@@ -35,7 +35,7 @@ struct MemoryPlan {
 MemoryPlan share_memory(const std::vector<NamedModel>& models);
 
 /// C++ source that defines `rush_instances` (boards/instance.h): the models' contexts, their regions and the guards.
-/// A region named as one of the board's memories lies there, every other one in the board's RAM.
+/// A region named as one of the board's memories lies there if it fits, every other one in the board's RAM.
 std::string instance_source(const std::vector<NamedModel>& models, const Board& board);
 
 }  // namespace rush::firmware

@@ -48,6 +48,17 @@ TEST(Layout, RegionsLieBetweenGuardsInTheMemoryOfTheirName) {
                         "guards, 4, 1, 32000000}};\n"));
 }
 
+TEST(Layout, RegionsThatAreTooLargeForTheBoardsMemoryOfTheirNameLieInItsRam) {
+  ImageFacts facts = two_regions();
+  facts.regions = {{"arena_dtcm", 300 * 1024, RegionKind::kArena},
+                   {"weights_dtcm", 300 * 1024, RegionKind::kWeights},
+                   {"state_dtcm", 64, RegionKind::kState}};
+  const std::string source = instance_source({{"model", facts}}, load_board("mps3-an547"));
+  EXPECT_THAT(source, HasSubstr("section(\".memory.dtcm.01.region\")))\nuint8_t region0[307200];\n"));
+  EXPECT_THAT(source, HasSubstr("section(\".memory.ram.01.region\")))\nuint8_t region1[307200];\n"));
+  EXPECT_THAT(source, HasSubstr("section(\".memory.dtcm.03.region\")))\nuint8_t region2[64];\n"));
+}
+
 TEST(Layout, ModelsShareArenasAndNotStates) {
   ImageFacts other = two_regions();
   other.regions = {
