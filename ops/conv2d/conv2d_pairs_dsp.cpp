@@ -383,11 +383,12 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   tile.windows.bytes = layout.segments.bytes;
   tile.windows.count = layout.segments.count;
   tile.shared = is_shared(pairs);
-  // Rows of outputs that lie one behind the other are as one.
+  // Rows of outputs that lie one behind the other are as one, unless there is no room to gather windows of two rows.
   const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
   const bool is_row = is_dense_pointwise(p) && (g.in.reciprocal | g.out.reciprocal) == 0;
   if (is_row) walk.columns *= g.in_height;
-  const uint32_t rows = is_dense ? static_cast<uint32_t>(band.end - band.begin) : 1, left = rows * g.out_width;
+  const bool is_one = is_row || (is_dense && layout.end != layout.windows);
+  const uint32_t rows = is_one ? static_cast<uint32_t>(band.end - band.begin) : 1, left = rows * g.out_width;
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += static_cast<int32_t>(rows)) {
     int8_t* const row = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));
     tile.out = row;

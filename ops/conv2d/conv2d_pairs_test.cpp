@@ -31,14 +31,14 @@ Quant symmetric(size_t channels) {
 
 /// A convolution without padding whose weight i is weight(i), with outputs of some ten steps.
 template <class F>
-Graph pairs_graph(const Shape& x, const Shape& weights, F weight) {
+Graph pairs_graph(const Shape& x, const Shape& weights, F weight, int stride = 1) {
   GraphBuilder b(5);
   const TensorId in = b.input({DType::kInt8, x, per_tensor(0.05, -128)});
   HostTensor data(DType::kInt8, weights);
   for (int64_t i = 0; i < data.size(); ++i) data.as<int8_t>()[i] = static_cast<int8_t>(weight(i));
   const double steps = 0.05 * 0.01 * 128 * static_cast<double>(data.size() / weights[0]);
   const TensorId w = b.constant(std::move(data), symmetric(static_cast<size_t>(weights[0])));
-  b.output(b.node(Conv2d{.layout = "nhwc"}, {in, w}, per_tensor(steps, 3)));
+  b.output(b.node(Conv2d{.stride = {stride, stride}, .layout = "nhwc"}, {in, w}, per_tensor(steps, 3)));
   return b.graph();
 }
 
@@ -104,6 +104,12 @@ TEST(Conv2dPairs, OutputsOfAnOddNumberAreOfOnePosition) {
     EXPECT_EQ(params_of(graph).positions, 1);
     check_op(graph, fmt::format("pairs_odd_{}", outputs), 13);
   }
+}
+
+TEST(Conv2dPairs, PointsOfStridedRowsAreNotGathered) {
+  const Graph graph = pairs_graph({1, 9, 9, 8}, {8, 1, 1, 8}, [](int64_t i) { return i * 7 % 256 - 128; }, 2);
+  EXPECT_EQ(params_of(graph).positions, 4);
+  check_op(graph, "pairs_strided_points", 14);
 }
 
 TEST(Conv2dPairs, WindowsThatFillTheScratchAreTakenOneByOne) {
