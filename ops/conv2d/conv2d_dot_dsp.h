@@ -49,6 +49,14 @@ inline int8_t plain_code(int32_t acc, int32_t scale, int32_t rounding) {
   return static_cast<int8_t>(__ssat((scaled + rounding) >> 1, 8));
 }
 
+/// The code of any accumulator. Not inlined: one copy serves all kernels.
+inline __attribute__((noinline)) int8_t any_code(int32_t acc, int32_t scale, const OutputCodes& codes) {
+  int32_t shift = shift_of(scale);
+  // As saturating_shift_left().
+  RUSH_ROLLED for (; shift < 1; ++shift) acc = __qadd(acc, acc);
+  return static_cast<int8_t>(clamp_to(requantize(acc, scale, shift) + codes.zero_point, codes.min, codes.max));
+}
+
 /// One segment of one pixel for one output; the weights are in canonical order.
 inline __attribute__((noinline)) int32_t dot_one_by_one(const int8_t* x, const int8_t* w, uint32_t n, int32_t acc) {
   RUSH_ROLLED for (const int8_t* const end = x + (n & ~3u); x != end; x += 4, w += 4) {

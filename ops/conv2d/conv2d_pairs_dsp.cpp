@@ -302,20 +302,18 @@ int32_t unpack_one(const PairsTile& tile) {
 /// The codes of one position that the loop does not store: those that are shifted left, and fewer than four at the end.
 __attribute__((noinline)) void store_rest(const PairsWalk& walk, uint32_t first) {
   const Conv2dParams& p = *walk.params;
-  BlockSums sums = {{}, walk.tile.out + first, 1};
+  int32_t sums[4];
   PairsTile tile = walk.tile;
   tile.outputs = 1;
-  tile.raw_sums = sums.sum;
+  tile.raw_sums = sums;
   tile.w += first * tile.pairs * 2;
   tile.block += first >> 2;
-  RUSH_ROLLED for (; first < p.out_channels; first += 4, ++tile.block, tile.w += tile.pairs * 8) {
-    rush_conv2d_pairs_one(&tile);
-    // store_codes() adds the biases.
-    RUSH_ROLLED for (uint32_t i = 0; i < 4; ++i) {
-      sums.sum[i] =
-          static_cast<int32_t>(static_cast<uint32_t>(sums.sum[i]) - static_cast<uint32_t>(tile.block->bias[i]));
-    }
-    store_codes(*tile.block, p.codes, &sums, lesser(p.out_channels - first, 4));
+  RUSH_ROLLED for (uint32_t o = first; o < p.out_channels; ++o) {
+    if ((o & 3) == 0) rush_conv2d_pairs_one(&tile);
+    tile.out[o] = any_code(sums[o & 3], tile.block->scale[o & 3], p.codes);
+    if ((o & 3) != 3) continue;
+    ++tile.block;
+    tile.w += tile.pairs * 8;
   }
 }
 

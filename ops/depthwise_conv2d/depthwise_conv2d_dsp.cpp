@@ -87,20 +87,22 @@ struct DspDepthwise {
   bool is_plain;   ///< all codes from -128 to 127, no left shift
 };
 
-/// The codes of a tile's channels; moves sums->out behind them.
-void store_tile(const DspDepthwise& walk, const DepthwiseTile<4>& tile, const ChannelBlock& block, BlockSums* sums) {
+/// The codes of a tile's channels; returns what follows them.
+int8_t* store_tile(const DspDepthwise& walk, const DepthwiseTile<4>& tile, const ChannelBlock& block, int8_t* out) {
   const OutputCodes& codes = walk.params->codes;
+  const uint32_t step = walk.params->multiplier;
   if (walk.is_plain && tile.width == 4) {
     const int32_t rounding = 2 * codes.zero_point + 1;
-    int8_t* out = sums->out;
-    RUSH_ROLLED for (uint32_t i = 0; i < 4; ++i, out += sums->stride) {
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < 4; ++i, out += step) {
       *out = plain_code(wrapping_add(tile.sums[i], block.bias[i]), block.scale[i], rounding);
     }
-    sums->out = out;
-    return;
+    return out;
   }
-  memcpy(sums->sum, tile.sums, sizeof tile.sums);
-  store_codes(block, codes, sums, tile.width);
+  RUSH_ROLLED for (uint32_t i = 0; i < tile.width; ++i, out += step) {
+    *out = any_code(wrapping_add(tile.sums[i], block.bias[i]), block.scale[i], codes);
+  }
+  return out;
 }
 
 /// All outputs of a pixel.
@@ -109,11 +111,9 @@ void walk_pixel(const DspDepthwise& walk, void* const* operands, int8_t* out, De
   const int8_t* w = static_cast<const int8_t*>(operands[2]);
   const ChannelBlock* block = static_cast<const ChannelBlock*>(operands[3]);
   const uint32_t taps = static_cast<uint32_t>(p.geometry.kernel_height) * p.geometry.kernel_width;
-  BlockSums sums;
-  sums.stride = p.multiplier;
   RUSH_ROLLED for (uint32_t m = 0; m < p.multiplier; ++m) {
     tile->in = static_cast<const int8_t*>(operands[0]);
-    sums.out = out + m;
+    int8_t* code = out + m;
     RUSH_ROLLED for (uint32_t left = p.channels; left != 0; left -= tile->width) {
       tile->width = left < 4 ? left : 4;
       if (tile->width != 4) {
@@ -123,7 +123,7 @@ void walk_pixel(const DspDepthwise& walk, void* const* operands, int8_t* out, De
       } else {
         dot_border(p, tile, w);
       }
-      store_tile(walk, *tile, *block++, &sums);
+      code = store_tile(walk, *tile, *block++, code);
       tile->in += tile->width;
       w += taps * tile->width;
     }

@@ -45,6 +45,17 @@ struct RowCut {
 /// Four channels of pairs of columns of one or more rows to a word of each plane. Columns outside the map are not read.
 typedef void DepthwiseUnpackLoop(const int8_t* from, int32_t* to, const RowCut* cut, uint32_t rows);
 
+}  // namespace
+
+#if defined(RUSH_ASM)
+
+extern "C" DepthwiseRowsLoop rush_depthwise_rows;
+extern "C" DepthwiseUnpackLoop rush_depthwise_unpack;
+
+#else
+
+namespace {
+
 // Halfwords of `left` and `right` side by side, the lower and the upper ones: PKHBT and PKHTB.
 inline int32_t lower_halves(int32_t left, int32_t right) {
   return (left & 0xffff) | static_cast<int32_t>(static_cast<uint32_t>(right) << 16);
@@ -62,17 +73,6 @@ inline void store_columns(uint32_t left, uint32_t right, int32_t* to) {
   to[2 * kPlaneBytes / 4] = upper_halves(a, b);
   to[3 * kPlaneBytes / 4] = upper_halves(c, d);
 }
-
-}  // namespace
-
-#if defined(RUSH_ASM)
-
-extern "C" DepthwiseRowsLoop rush_depthwise_rows;
-extern "C" DepthwiseUnpackLoop rush_depthwise_unpack;
-
-#else
-
-namespace {
 
 struct RowWeights {
   int32_t left;
@@ -157,8 +157,10 @@ DepthwiseRowsChunk begin_chunk(const DepthwiseConv2dParams& p, const DepthwiseRo
   const int32_t above = clamp_to(-top, 0, rows), end = clamp_to(g.in_height - top, above, rows);
   cut.columns = cut.inside = cut.behind = 0;
   cut.before = rows_column_pairs(g);
-  rush_depthwise_unpack(nullptr, scratch, &cut, static_cast<uint32_t>(above));
-  rush_depthwise_unpack(nullptr, scratch + end, &cut, static_cast<uint32_t>(rows - end));
+  // Nothing is read.
+  const int8_t* const from = reinterpret_cast<const int8_t*>(scratch);
+  rush_depthwise_unpack(from, scratch, &cut, static_cast<uint32_t>(above));
+  rush_depthwise_unpack(from, scratch + end, &cut, static_cast<uint32_t>(rows - end));
   return {static_cast<uint32_t>(above), static_cast<uint32_t>(end - above), top + above};
 }
 
@@ -191,7 +193,8 @@ void depthwise_rows_s8_dsp(const void* params, void* const* operands, Band band)
   tile.columns = g.out_width;
   tile.stride = g.stride_width;
   // Rows of a ring do not follow each other for ever.
-  const uint32_t most = g.out.reciprocal != 0 ? 1 : tile.stride == 1 ? kRowsAtOnce : kStridedRowsAtOnce;
+  const uint32_t whole = tile.stride == 1 ? kRowsAtOnce : kStridedRowsAtOnce;
+  const uint32_t most = g.out.reciprocal != 0 ? 1 : whole;
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += static_cast<int32_t>(tile.rows)) {
     tile.rows = lesser(static_cast<uint32_t>(band.end - y), most);
     const DepthwiseRowsChunk chunk = begin_chunk(p, tile, y, cut, scratch);
