@@ -115,6 +115,18 @@ def check_bars(bars: list[dict], results: list[ModelResult]) -> int:
     return missed
 
 
+def print_cycle_model(results: list[ModelResult]) -> None:
+    """The project's cycle model against the independent one, where that is there (docs/targets.md)."""
+    ratios: dict[str, list[float]] = {}
+    for result in results:
+        if result.second_opinion:
+            ratios.setdefault(result.job.target, []).append(result.figures["cycles"] / result.second_opinion)
+    if ratios:
+        print("\nCycle model / the independent one, over the models")
+    for target, of_models in ratios.items():
+        print(f"{target:<14} {min(of_models):.3f} to {max(of_models):.3f}")
+
+
 def cell_of(shape: dict, target: str) -> str:
     """MAC per cycle and share of the limit; cycles for each output where nothing is multiplied."""
     if shape["macs"]:
@@ -224,6 +236,7 @@ def main() -> int:
     results = run_models(names, bars)
     kernels = {} if options.models_only else run_kernels()
     good = check_bars(bars, results) == 0
+    print_cycle_model(results)
     close, estimated = estimates.check(results)
     good = good and close
     if kernels:
