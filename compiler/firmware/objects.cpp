@@ -55,8 +55,8 @@ const std::string& library_headers() {
 
 /// Kernels that run over few elements, or whose loops come out nearly as fast: there -O2 adds code.
 bool is_for_size(const Source& source) {
-  static const std::set<std::string> kernels = {"softmax_dsp",   "softmax_mve", "softmax_scalar",
-                                                "mean_rows_dsp", "rescale_dsp", "depthwise_conv2d_dsp"};
+  static const std::set<std::string> kernels = {"softmax_dsp",   "softmax_mve", "softmax_scalar",      "mean_rows_dsp",
+                                                "mean_rows_mve", "rescale_dsp", "depthwise_conv2d_dsp"};
   return kernels.contains(source.path.stem().string());
 }
 

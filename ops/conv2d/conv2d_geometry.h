@@ -45,10 +45,16 @@ inline int32_t rows_in_sequence(const Rows& rows, Band band) {
   return left < wanted ? left : wanted;
 }
 
+enum : uint32_t { kNoRing = 0xffffffffu };
+
+/// RowCursor::limit of a map.
+inline uint32_t ring_bytes(const Rows& rows) {
+  return rows.reciprocal == 0 ? kNoRing : rows.ring_rows * rows.row_bytes;
+}
+
 /// From row y of the input down the rows of a window.
 inline RowCursor window_rows(const ConvGeometry& g, uint32_t y) {
-  const uint32_t limit = g.in.reciprocal == 0 ? 0xffffffffu : g.in.ring_rows * g.in.row_bytes;
-  return {row_offset(g.in, y), g.dilation_height * g.in.row_bytes, limit};
+  return {row_offset(g.in, y), g.dilation_height * g.in.row_bytes, ring_bytes(g.in)};
 }
 
 /// A map of which each pixel's first `channel_bytes` are used. Below 2^16 each.

@@ -34,9 +34,9 @@ TapGrid dense_grid_of(const MeanNest& nest) {
 }
 
 void mean_channels(const MeanParams& p, const int8_t* in, int8_t* out) {
-  mean_of_channels(
-      dense_grid_of(p.nest), [&](int32_t r) { return in + r * p.nest.reduced[0].stride; },
-      mean_codes(p.scale, 0, p.offset, p.range), out, static_cast<int32_t>(p.nest.kept[1].count));
+  const RowCursor rows = {0, p.nest.reduced[0].stride, kNoRing};
+  mean_of_channels(dense_grid_of(p.nest), in, rows, mean_codes(p.scale, 0, p.offset, p.range),
+                   {out, static_cast<int32_t>(p.nest.kept[1].count)});
 }
 
 void mean_row(const MeanParams& p, const int8_t* in, int8_t* out) {

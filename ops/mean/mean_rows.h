@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../avg_pool2d/average.h"
+#include "../conv2d/conv2d_geometry.h"
 #include "rushlight/kernel.h"
 
 namespace rush {
@@ -37,14 +38,25 @@ inline int8_t code_of(const MeanRowsParams& p, int32_t sum) {
   return static_cast<int8_t>(clamp_to(wrapping_add(mean_of(sum, p.scale), p.offset), p.range.min, p.range.max));
 }
 
+/// Rows from y on that are one run of neighbouring pixels, no more than a row may have.
+inline int32_t rows_together(const MeanRowsParams& p, int32_t y, int32_t end) {
+  if (p.in.row_bytes != static_cast<uint32_t>(p.columns) * p.channels) return 1;
+  const int32_t most = rows_in_sequence(p.in, {y, end});
+  int32_t rows = 1;
+  while (rows < most && (rows + 1) * p.columns <= kMeanRowsMostColumns) ++rows;
+  return rows;
+}
+
 /// Adds a band's rows to the sums, which its first row clears; true where the sums are whole.
-/// AddRow is void(const int8_t* row, int32_t* sums).
+/// AddRow is void(const int8_t* row, int32_t columns, int32_t* sums).
 template <class AddRow>
 inline bool add_rows(const MeanRowsParams& p, void* const* operands, Band band, uint32_t sum_count, AddRow add_row) {
   int32_t* const sums = static_cast<int32_t*>(operands[2]);
   if (band.begin == 0) memset(sums, 0, 4u * sum_count);
-  for (int32_t y = band.begin; y < band.end; ++y) {
-    add_row(static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), sums);
+  for (int32_t y = band.begin, rows; y < band.end; y += rows) {
+    rows = rows_together(p, y, band.end);
+    add_row(static_cast<const int8_t*>(operands[0]) + row_offset(p.in, static_cast<uint32_t>(y)), rows * p.columns,
+            sums);
   }
   return band.end == p.rows;
 }

@@ -23,7 +23,7 @@ struct MeanOfMap {
 /// Null where the kernel does not take the map.
 std::shared_ptr<ProgramStep> mean_rows_step(const NodeTypes& types, Lowering& lowering, const MeanOfMap& mean);
 
-/// Whether row by row is better outside chains too: with SMLAD it is as fast, and a third of the code.
-inline bool prefers_mean_rows(const Lowering& lowering) { return lowering.isa() == Isa::kDsp; }
+/// Whether row by row is better outside chains too: with SMLAD and Helium it is as fast, and a third of the code.
+inline bool prefers_mean_rows(const Lowering& lowering) { return lowering.isa() != Isa::kScalar; }
 
 }  // namespace rush
