@@ -58,6 +58,8 @@ static_assert(offsetof(ConvRun, zero_point) == 112, "as in assembly");
 
 extern "C" void rush_conv2d_run_mve(const ConvRun* run);
 extern "C" void rush_conv2d_rows_mve(void);
+extern "C" void rush_copy_mve(int8_t* to, const int8_t* from, uint32_t bytes);
+extern "C" void rush_fill_mve(int8_t* to, int8_t value, int32_t bytes);
 extern "C" const uint16_t rush_conv2d_run_entries[7];
 extern "C" const uint16_t rush_conv2d_rows_entries[7];
 
@@ -141,9 +143,8 @@ RUSH_SHARED void rush_conv2d_run_mve(const ConvRun* run) {
     }
   }
 }
-#endif
 
-RUSH_SHARED void copy_bytes(int8_t* to, const int8_t* from, uint32_t bytes) {
+RUSH_SHARED void rush_copy_mve(int8_t* to, const int8_t* from, uint32_t bytes) {
   const mve_pred16_t live = vctp8q(bytes & 15u);
   vstrbq_p_s8(to, vldrbq_z_s8(from, live), live);
   uint32_t left = bytes >> 4;
@@ -158,7 +159,7 @@ RUSH_SHARED void copy_bytes(int8_t* to, const int8_t* from, uint32_t bytes) {
   while (--left != 0);
 }
 
-RUSH_SHARED void fill_bytes(int8_t* to, int8_t value, int32_t bytes) {
+RUSH_SHARED void rush_fill_mve(int8_t* to, int8_t value, int32_t bytes) {
   RUSH_ROLLED do {
     vstrbq_p_s8(to, vdupq_n_s8(value), vctp8q(static_cast<uint32_t>(bytes)));
     to += 16;
@@ -166,6 +167,7 @@ RUSH_SHARED void fill_bytes(int8_t* to, int8_t value, int32_t bytes) {
   }
   while (bytes > 0);
 }
+#endif
 
 /// A kernel call's state; in scratch, since stacks are small.
 struct Walk {
@@ -248,7 +250,7 @@ RUSH_SHARED void copy_pixels(const Conv2dParams& p, int8_t* to, const int8_t* fr
   const bool dense = p.in_pixel == p.in_channels;
   const uint32_t bytes = dense ? static_cast<uint32_t>(p.geometry.in_width) * p.in_channels : p.in_channels;
   RUSH_ROLLED for (int32_t left = dense ? 1 : p.geometry.in_width; left != 0; --left) {
-    copy_bytes(to, from, bytes);
+    rush_copy_mve(to, from, bytes);
     to += p.in_channels;
     from += p.in_pixel;
   }
@@ -261,7 +263,7 @@ RUSH_SHARED void start_ring(Walk* walk, int32_t y) {
   walk->ring_bytes = walk->pitch * tile_ring_rows(p.geometry);
   walk->place = 0;
   walk->loaded = y * p.geometry.stride_height - p.geometry.pad_top;
-  fill_bytes(walk->ring, p.zero_point, static_cast<int32_t>(walk->ring_bytes));
+  rush_fill_mve(walk->ring, p.zero_point, static_cast<int32_t>(walk->ring_bytes));
 }
 
 /// Loads rows of the input until those of output row y are there; the first of them lies at `place`.
@@ -276,7 +278,7 @@ RUSH_SHARED void load_rows(Walk* walk, int32_t y) {
       copy_pixels(
           p, to, static_cast<const int8_t*>(walk->operands[0]) + row_offset(g.in, static_cast<uint32_t>(walk->loaded)));
     } else {
-      fill_bytes(to, p.zero_point, g.in_width * p.in_channels);
+      rush_fill_mve(to, p.zero_point, g.in_width * p.in_channels);
     }
     walk->place += walk->pitch;
     if (walk->place == walk->ring_bytes) walk->place = 0;
@@ -310,7 +312,7 @@ RUSH_SHARED void walk_map(Walk* walk, Band band) {
     if (direct != 0) run_positions(walk, {in, step, out, direct});
     if (direct == width) continue;
     RUSH_ROLLED for (int32_t x = direct; x < width; ++x) {
-      copy_bytes(walk->ring + (x - direct) * bytes, in + x * step, p.in_channels);
+      rush_copy_mve(walk->ring + (x - direct) * bytes, in + x * step, p.in_channels);
     }
     run_positions(walk, {walk->ring, bytes, out + direct * p.out_pixel, width - direct});
   }

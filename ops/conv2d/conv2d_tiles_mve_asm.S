@@ -541,6 +541,37 @@ rush_conv2d_rows_mve:
   .size rush_conv2d_rows_mve, . - rush_conv2d_rows_mve
 
 // Where a run may go on, from the beginning of each.
+// Bytes to r0, from r1 or all of value r1; r2 of them. Compilers take three times the code for the tails.
+  .section .text.rush_copy_mve, "ax", %progbits
+  .p2align 2
+  .global rush_copy_mve
+  .type rush_copy_mve, %function
+rush_copy_mve:
+  push {r4, lr}
+  wlstp.8 lr, r2, 2f
+1:
+  vldrb.8 q0, [r1], #16
+  vstrb.8 q0, [r0], #16
+  letp lr, 1b
+2:
+  pop {r4, pc}
+  .size rush_copy_mve, . - rush_copy_mve
+
+  .section .text.rush_fill_mve, "ax", %progbits
+  .p2align 2
+  .global rush_fill_mve
+  .type rush_fill_mve, %function
+rush_fill_mve:
+  push {r4, lr}
+  vdup.8 q0, r1
+  wlstp.8 lr, r2, 2f
+1:
+  vstrb.8 q0, [r0], #16
+  letp lr, 1b
+2:
+  pop {r4, pc}
+  .size rush_fill_mve, . - rush_fill_mve
+
   .section .rodata.rush_conv2d_run_entries, "a", %progbits
   .p2align 2
   .global rush_conv2d_run_entries
