@@ -8,8 +8,7 @@
 #include "rushlight/arithmetic.h"
 #include "rushlight/kernel.h"
 
-// Clang would vectorize the strided loops of softmax_vector() for Helium, gather by gather, with more code than all the
-// rest.
+// Clang would vectorize the strided loops of softmax_vector() for Helium, gather by gather.
 #if defined(__clang__)
 #define RUSH_SCALAR_LOOP _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else
@@ -30,17 +29,22 @@ struct SoftmaxWalk {
 };
 
 /// Operands: 0 in, 1 table, 2 out (may be in). Any alignment; touches nothing past a row's end.
-/// table[d] = exp(-d * input scale) * 2^30 for distances 0..255.
+/// table[d] = exp(-d * input scale) * 2^30 for distances 0..255; of a tail of zeros it has but the first.
 struct SoftmaxParams {
   SoftmaxWalk walk;
   int32_t multiplier;  ///< 1 / output scale = multiplier / 2^(3 + shift); [2^30, 2^31)
-  int32_t shift;       ///< [1, 31]
+  int16_t shift;       ///< [1, 31]
+  uint16_t left_out;   ///< entries that the table lacks, below 256
   int32_t zero_point;  ///< of out
   Range range;
 };
 
 extern const KernelContract softmax_s8_contract;
-Kernel softmax_s8_scalar, softmax_s8_dsp, softmax_s8_mve;
+Kernel softmax_s8_scalar, softmax_s8_dsp;
+
+/// The same on Helium, for vectors of neighbouring elements: inner is 1.
+extern const KernelContract softmax_dense_s8_contract;
+Kernel softmax_dense_s8_scalar, softmax_dense_s8_mve;
 
 /// float32; operands 0 in, 1 out (may be in), 4-byte aligned.
 struct SoftmaxF32Params {
@@ -51,6 +55,8 @@ extern const KernelContract softmax_f32_contract;
 Kernel softmax_f32_scalar;
 
 enum { kSoftmaxTableEntries = 256 };
+
+inline uint32_t last_entry(const SoftmaxParams& p) { return kSoftmaxTableEntries - 1u - p.left_out; }
 
 /// Calls visit(in, out) for each vector of a band.
 template <class T, class Visit>
@@ -104,13 +110,19 @@ inline int8_t softmax_code(int32_t exponential, const SoftmaxScale& scale, const
   return static_cast<int8_t>(clamp_to(code, p.range.min, p.range.max));
 }
 
-/// The table's entry for x; a byte, so that no operands can make it lie elsewhere.
-inline int32_t exponential_of(const int32_t* table, int32_t max, int32_t x) {
-  return table[static_cast<uint8_t>(max - x)];
-}
+/// A table of exponentials; whatever x is, the entry lies in it.
+struct Exponentials {
+  const int32_t* table;
+  uint32_t last;
+
+  int32_t of(int32_t max, int32_t x) const {
+    const uint32_t distance = static_cast<uint32_t>(max - x);
+    return table[distance < last ? distance : last];
+  }
+};
 
 /// One vector, its elements walk.inner apart.
-inline void softmax_vector(const SoftmaxParams& p, const int32_t* table, const int8_t* in, int8_t* out) {
+inline void softmax_vector(const SoftmaxParams& p, const Exponentials& table, const int8_t* in, int8_t* out) {
   const uint32_t count = p.walk.count, step = p.walk.inner;
   int32_t max = -128;
   RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
@@ -118,11 +130,10 @@ inline void softmax_vector(const SoftmaxParams& p, const int32_t* table, const i
     if (x > max) max = x;
   }
   uint64_t sum = 0;
-  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) sum +=
-      static_cast<uint32_t>(exponential_of(table, max, in[i * step]));
+  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(table.of(max, in[i * step]));
   const SoftmaxScale scale = softmax_scale(sum, p);
   RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
-    out[i * step] = softmax_code(exponential_of(table, max, in[i * step]), scale, p);
+    out[i * step] = softmax_code(table.of(max, in[i * step]), scale, p);
   }
 }
 

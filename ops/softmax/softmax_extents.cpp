@@ -14,9 +14,14 @@ bool maps_hold(const SoftmaxWalk& w, uint32_t element_bytes, uint32_t* in, uint3
 bool softmax_s8_extents(const void* params, Extents* extents) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
   if (p.shift < 1 || p.shift > 31 || static_cast<uint32_t>(p.zero_point) + 128u > 255u) return false;
-  extents->bytes[1] = kSoftmaxTableEntries * sizeof(int32_t);
+  if (p.left_out >= kSoftmaxTableEntries) return false;
+  extents->bytes[1] = (last_entry(p) + 1) * sizeof(int32_t);
   extents->rows = p.walk.rows;
   return maps_hold(p.walk, 1, &extents->bytes[0], &extents->bytes[2]);
+}
+
+bool softmax_dense_s8_extents(const void* params, Extents* extents) {
+  return static_cast<const SoftmaxParams*>(params)->walk.inner == 1 && softmax_s8_extents(params, extents);
 }
 
 bool softmax_f32_extents(const void* params, Extents* extents) {
@@ -28,6 +33,7 @@ bool softmax_f32_extents(const void* params, Extents* extents) {
 }  // namespace
 
 const KernelContract softmax_s8_contract = {softmax_s8_extents, sizeof(SoftmaxParams), 3, 0x4, 0x2};
+const KernelContract softmax_dense_s8_contract = {softmax_dense_s8_extents, sizeof(SoftmaxParams), 3, 0x4, 0x2};
 const KernelContract softmax_f32_contract = {softmax_f32_extents, sizeof(SoftmaxF32Params), 2, 0x2, 0x3};
 
 }  // namespace rush

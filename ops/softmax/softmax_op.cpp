@@ -3,6 +3,7 @@
 // Softmax on the host: types and lowering.
 #include "ops/softmax/softmax_op.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "ops/node_error.h"
@@ -44,10 +45,11 @@ ProgramStep softmax_step(const SoftmaxWalk& walk, std::vector<OperandRef> operan
   return step;
 }
 
-BufferId table_of(Lowering& lowering, double input_scale) {
+/// Without the zeros behind the first one.
+std::vector<int32_t> stored_table(double input_scale) {
   const auto table = softmax_table(input_scale);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(table.data());
-  return lowering.constant("softmax.table", {bytes, bytes + sizeof(table)}, 4);
+  const auto zero = std::ranges::find(table, 0);
+  return {table.begin(), zero == table.end() ? zero : zero + 1};
 }
 
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
@@ -55,13 +57,17 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const auto scale = softmax_output_scale(out.scale[0]);
   if (!scale) return "softmax with an output scale below 2^-27 has no kernel";
   const SoftmaxWalk walk = walk_of(types.input(0).shape, types.node.as<Softmax>()->axis, 1);
-  ProgramStep step = softmax_step(walk, {{lowering.buffer(types.node.inputs[0])},
-                                         {table_of(lowering, in.scale[0])},
-                                         {lowering.buffer(types.node.out())}});
-  step.family = find_kernel_family("softmax_s8");
+  const std::vector<int32_t> table = stored_table(in.scale[0]);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(table.data());
+  const BufferId constant = lowering.constant("softmax.table", {bytes, bytes + table.size() * sizeof(int32_t)}, 4);
+  ProgramStep step =
+      softmax_step(walk, {{lowering.buffer(types.node.inputs[0])}, {constant}, {lowering.buffer(types.node.out())}});
+  const bool dense = walk.inner == 1 && lowering.isa() == Isa::kMve;
+  step.family = find_kernel_family(dense ? "softmax_dense_s8" : "softmax_s8");
   step.params = params_bytes(SoftmaxParams{.walk = walk,
                                            .multiplier = scale->multiplier,
-                                           .shift = scale->shift,
+                                           .shift = static_cast<int16_t>(scale->shift),
+                                           .left_out = static_cast<uint16_t>(kSoftmaxTableEntries - table.size()),
                                            .zero_point = static_cast<int32_t>(out.zero_point[0]),
                                            .range = {static_cast<int32_t>(out.min), static_cast<int32_t>(out.max)}});
   lowering.emit(std::move(step));
@@ -86,6 +92,8 @@ const OpDef softmax_op = {Softmax::kName, [] { return Op(Softmax{}); }, infer, e
                           lower,          QuantRule::kProbability};
 
 const HostKernel softmax_s8_host = {.contract = &softmax_s8_contract, .run = softmax_s8_scalar, .packing = {}};
+const HostKernel softmax_dense_s8_host = {
+    .contract = &softmax_dense_s8_contract, .run = softmax_dense_s8_scalar, .packing = {}};
 const HostKernel softmax_f32_host = {.contract = &softmax_f32_contract, .run = softmax_f32_scalar, .packing = {}};
 
 }  // namespace rush

@@ -8,9 +8,13 @@ namespace rush {
 
 void softmax_s8_scalar(const void* params, void* const* operands, Band band) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
-  const int32_t* const table = static_cast<const int32_t*>(operands[1]);
+  const Exponentials table = {static_cast<const int32_t*>(operands[1]), last_entry(p)};
   each_vector<int8_t>(p.walk, operands[0], operands[2], band,
                       [&](const int8_t* in, int8_t* out) { softmax_vector(p, table, in, out); });
+}
+
+void softmax_dense_s8_scalar(const void* params, void* const* operands, Band band) {
+  softmax_s8_scalar(params, operands, band);
 }
 
 namespace {
