@@ -51,6 +51,7 @@ struct KernelShape {
   std::string name;
   Graph graph;
   bool shown;
+  Opt opt;
 };
 
 /// Makes shapes; names say operator and sizes.
@@ -58,6 +59,7 @@ class Shapes {
  public:
   std::vector<KernelShape> take() { return std::move(shapes_); }
   void show(bool shown) { shown_ = shown; }
+  void lower_for(Opt opt) { opt_ = opt; }
 
   /// x [1, height, width, in], SAME padding unless the kernel is 1x1, or none.
   struct Conv {
@@ -182,11 +184,12 @@ class Shapes {
 
   void add(GraphBuilder& b, TensorId out, std::string name) {
     b.output(out);
-    shapes_.push_back({std::move(name), b.graph(), shown_});
+    shapes_.push_back({std::move(name), b.graph(), shown_, opt_});
   }
 
   std::vector<KernelShape> shapes_;
   bool shown_ = true;
+  Opt opt_ = Opt::kBalanced;
 };
 
 void add_shown(Shapes& s) {
@@ -259,6 +262,18 @@ void add_more(Shapes& s) {
                                                 {15, 4, 3}})
     s.depthwise({height, width, channels, channels, 3, 3});
   s.depthwise({12, 12, 64, 64, 3, 3, 2});
+  s.lower_for(Opt::kSize);
+  for (const auto& [height, width, channels] : {std::array<int64_t, 3>{25, 5, 64},
+                                                {2, 5, 64},
+                                                {48, 48, 8},
+                                                {6, 6, 128},
+                                                {3, 3, 256},
+                                                {7, 7, 32},
+                                                {1, 1, 64},
+                                                {15, 4, 4}})
+    s.depthwise({height, width, channels, channels, 3, 3});
+  s.depthwise({12, 12, 64, 64, 3, 3, 2});
+  s.lower_for(Opt::kBalanced);
   s.depthwise({14, 9, 16, 16, 5, 5});
   s.depthwise({30, 1, 48, 48, 9, 1});
   s.depthwise({40, 1, 32, 32, 3, 1});
@@ -280,6 +295,8 @@ void add_more(Shapes& s) {
     s.plain({"concat", Concat{3}, shape, Shapes::Codes::kSame, 2});
     s.plain({"concat rows", Concat{1}, shape, Shapes::Codes::kSame, 2});
     s.plain({"mean", Mean{{1, 2}, false}, shape});
+    s.plain({"mean of columns", Mean{{2}, false}, shape});
+    s.plain({"mean of channels", Mean{{3}, false}, shape});
     s.plain({"softmax", Softmax{3}, shape});
   }
   for (const Shape& shape : {Shape{1, 8, 8, 64}, Shape{1, 9, 12, 7}, Shape{1, 4, 6, 24}}) {
@@ -366,11 +383,12 @@ std::vector<uint8_t> bytes_of(const std::vector<HostTensor>& tensors) {
   return bytes;
 }
 
-Prepared prepare(const Graph& graph, const Target& target) {
+Prepared prepare(const KernelShape& shape, const Target& target) {
+  const Graph& graph = shape.graph;
   Random random(7);
   std::vector<HostTensor> inputs;
   for (const Port& port : graph.inputs) inputs.push_back(random_tensor(random, graph.type(port.tensor)));
-  Prepared made{lower_graph(graph, target.isa, target.name), {}};
+  Prepared made{lower_graph(graph, target.isa, target.name, shape.opt), {}};
   plan_memory(made.program);
   made.record.image = emit_image(made.program, {.full_kernel_table = true});
   made.record.input = bytes_of(inputs);
@@ -434,7 +452,7 @@ Json measure(const firmware::PlayRequest& request) {
   std::vector<Prepared> prepared;
   std::vector<firmware::Record> records;
   for (const KernelShape& shape : shapes) {
-    prepared.push_back(prepare(shape.graph, request.target));
+    prepared.push_back(prepare(shape, request.target));
     records.push_back(prepared.back().record);
   }
   require_right(shapes, firmware::play(request, records));

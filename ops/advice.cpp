@@ -75,7 +75,8 @@ std::string kernel_reason(Isa isa, std::string_view family, const void* params) 
   if (family == "conv2d_s8") return plain_convolution(isa, as<Conv2dParams>(params));
   if (family == "linear_tiles_s8") return "inputs are loaded once for eight outputs";
   if (family == "linear_s8") return linear_reason(isa, as<LinearParams>(params));
-  if (family == "depthwise_patch_s8") return "four rows interleaved: a window is one vector of products";
+  if (family == "depthwise_patch_s8" || family == "depthwise_compact_s8")
+    return "four rows interleaved: a window is one vector of products";
   if (family == "depthwise_column_s8") return "a map of one column: sixteen neighbouring rows are one vector";
   if (family == "depthwise_rows_s8") return "3x3: two columns of a channel in a register";
   if (family == "depthwise_words_s8") return "four channels of a position at a time";

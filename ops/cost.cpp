@@ -178,7 +178,7 @@ KernelWork depthwise_work(Isa isa, const void* params) {
 }
 
 /// Passes over all channels; strips of four channels; fours of columns that are interleaved; patches of two outputs, of
-/// one.
+/// one; channels whose weights are spread.
 KernelWork depthwise_patch_work(const void* params, const Bands& bands) {
   const auto& p = as<DepthwiseConv2dParams>(params);
   const ConvGeometry& g = p.geometry;
@@ -186,31 +186,39 @@ KernelWork depthwise_patch_work(const void* params, const Bands& bands) {
   const double singles = g.out_height - 2 * pairs;
   const double groups = p.channels / 4, strips = (pairs + singles) * groups, patches = g.out_width;
   return work_of({pairs + singles, strips, strips * ceil_div(patch_columns(g, g.out_width), 4),
-                  pairs * groups * patches, singles * groups * patches});
+                  pairs * groups * patches, singles * groups * patches, bands.count() * 4 * groups});
 }
 
 /// A column's rows in patches of sixteen, which hold one or two outputs four rows apart, in two phases. Phases and
 /// calls of them; strips of four channels; fours of columns that are interleaved; patches of two outputs, of one; rows
 /// of four channels that are copied, where the map has a border.
-KernelWork depthwise_column_work(const void* params) {
+KernelWork depthwise_column_work(const void* params, const Bands& bands) {
   const auto& p = as<DepthwiseConv2dParams>(params);
   const ConvGeometry& g = p.geometry;
-  const int64_t reach = std::min<int64_t>((g.kernel_height + 4) / 4, 4);
-  double phases = 0, fours = 0, pairs = 0, singles = 0;
-  for (const int64_t left : {int64_t{g.out_height}, int64_t{g.out_height} - 2}) {
-    const int64_t patches = left > 1 ? (left + 2) / 4 : 0, last = left - 4 * patches == 1 ? 1 : 0;
-    for (const int64_t count : {patches, last}) {
-      if (count == 0) continue;
-      ++phases;
-      fours += ceil_div(static_cast<double>(count - 1 + reach), 4);
-    }
-    pairs += static_cast<double>(patches);
-    singles += static_cast<double>(last);
-  }
+  const int reach = std::min((g.kernel_height + 4) / 4, 4);
+  KernelWork work = work_of({});
   const double groups = p.channels / 4;
   const bool copied = g.pad_top != 0 || g.in.reciprocal != 0;
-  return work_of({copied ? phases * groups : phases, phases * groups, fours * groups, pairs * groups, singles * groups,
-                  copied ? groups * (g.out_height + 15) : 0});
+  const auto add_band = [&](int rows, double times) {
+    double phases = 0, fours = 0, pairs = 0, singles = 0;
+    for (const int left : {rows, rows - 2}) {
+      const int patches = left > 1 ? (left + 2) / 4 : 0, last = left - 4 * patches == 1 ? 1 : 0;
+      for (const int count : {patches, last}) {
+        if (count == 0) continue;
+        ++phases;
+        fours += ceil_div(count - 1 + reach, 4);
+      }
+      pairs += patches;
+      singles += last;
+    }
+    const double terms[] = {
+        copied ? phases * groups : phases, phases * groups, fours * groups, pairs * groups, singles * groups,
+        copied ? groups * (rows + 15) : 0};
+    for (size_t i = 0; i < std::size(terms); ++i) work[i + 1] += times * terms[i];
+  };
+  add_band(bands.band, bands.count() - 1);
+  add_band(bands.rows - (bands.count() - 1) * bands.band, 1);
+  return work;
 }
 
 /// Positions; blocks of four outputs; vectors of products.
@@ -339,11 +347,14 @@ const Constants* find_constants(std::string_view target, std::string_view row) {
 
 namespace {
 
+bool is_patch(std::string_view family) { return family == "depthwise_patch_s8" || family == "depthwise_compact_s8"; }
+
 /// As if each band were a part of one call.
 KernelWork work_of_bands(Isa isa, std::string_view family, const void* params, const Bands& bands) {
   if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params, bands);
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params, bands);
-  if (family == "depthwise_patch_s8") return depthwise_patch_work(params, bands);
+  if (is_patch(family)) return depthwise_patch_work(params, bands);
+  if (family == "depthwise_column_s8") return depthwise_column_work(params, bands);
   return kernel_work(isa, family, params);
 }
 
@@ -363,9 +374,9 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8" || family == "depthwise_words_s8")
     return depthwise_work(isa, params);
-  if (family == "depthwise_patch_s8")
-    return depthwise_patch_work(params, whole(as<DepthwiseConv2dParams>(params).geometry));
-  if (family == "depthwise_column_s8") return depthwise_column_work(params);
+  if (is_patch(family)) return depthwise_patch_work(params, whole(as<DepthwiseConv2dParams>(params).geometry));
+  if (family == "depthwise_column_s8")
+    return depthwise_column_work(params, whole(as<DepthwiseConv2dParams>(params).geometry));
   if (family == "linear_s8") return linear_work(isa, params);
   if (family == "conv2d_f32") return conv2d_f32_work(isa, params);
   if (family == "linear_f32") return linear_f32_work(isa, params);
@@ -373,7 +384,7 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
   if (family == "add_f32") return add_work(isa, as<AddF32Params>(params).walk);
   if (family == "avg_pool2d_s8" || family == "max_pool2d_s8") return pool_work(isa, as<PoolMap>(params));
   if (family == "mean_s8") return mean_work(isa, as<MeanParams>(params).nest);
-  if (family == "softmax_s8" || family == "softmax_f32") return softmax_work(as<SoftmaxWalk>(params));
+  if (family.starts_with("softmax")) return softmax_work(as<SoftmaxWalk>(params));
   if (family == "clamp_s8") return row_work(isa, as<ClampParams>(params).rows, as<ClampParams>(params).row_elements);
   if (family == "rescale_s8")
     return row_work(isa, as<RescaleParams>(params).rows, as<RescaleParams>(params).row_elements);

@@ -27,6 +27,7 @@ const WideKernel kKernels[] = {{"conv2d_s8", conv2d_s8_wide, conv2d_wide_weights
                                {"depthwise_conv2d_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_words_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_patch_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
+                               {"depthwise_compact_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_column_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"linear_s8", linear_s8_wide, linear_wide_weights},
                                {"linear_tiles_s8", linear_s8_wide, linear_wide_weights}};

@@ -178,6 +178,7 @@ Built build_around(const BuildRequest& request, const std::string& main, const s
   const std::vector<NamedModel> models = named_models(request);
   std::vector<Source> sources = common_sources();
   append(sources, kernel_sources(kernels_of(models), request.target.isa));
+  if (request.opt == Opt::kSize) sources.push_back(board_source(Part::kStartup, "small_library"));
   sources.push_back(board_source(Part::kHarness, "session"));
   sources.push_back(board_source(Part::kHarness, main));
   sources.push_back(instance(request, models));

@@ -95,9 +95,13 @@ TEST(Explain, AnIslandThatIsNotQuantized) {
 }
 
 TEST(Explain, AnotherOptIsFaster) {
-  const Explanation explanation = explanation_of(pointwise(64, 64), Isa::kMve, "cortex-m55", Opt::kSize);
+  GraphBuilder b(1);
+  const TensorId x = b.input(b.int8_type({1, 2, 2, 64}));
+  const Conv2d conv{.padding = {1, 1, 1, 1}, .groups = 64, .layout = "nhwc"};
+  b.output(b.node(conv, {x, b.weights({64, 3, 3, 1})}, random_quant(b.random())));
+  const Explanation explanation = explanation_of(b.graph(), Isa::kMve, "cortex-m55", Opt::kSize);
   ASSERT_EQ(explanation.layers[0].advice.size(), 1u);
-  EXPECT_EQ(explanation.layers[0].advice[0].what, "--opt speed runs it by conv2d_tiles_s8");
+  EXPECT_EQ(explanation.layers[0].advice[0].what, "--opt speed runs it by depthwise_patch_s8");
   EXPECT_FALSE(explanation.layers[0].advice[0].is_warning);
 }
 

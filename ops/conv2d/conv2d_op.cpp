@@ -159,12 +159,11 @@ ConvKernel plain_kernel(const NodeTypes& types, Isa isa) {
   return {*find_kernel_family("conv2d_s8"), wants_gather(isa, s)};
 }
 
-/// The tiles of Helium shift no accumulator left, they are more code than conv2d_s8, and hold all rows between those of
-/// a window.
+/// The tiles of Helium shift no accumulator left, and hold all rows between those of a window.
 ConvKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
   constexpr int64_t kMostRows = 1 << 14;
   const ConvShape s = conv_shape(types);
-  const bool tiles = lowering.isa() == Isa::kMve && lowering.opt() != Opt::kSize && !folded.left_shift();
+  const bool tiles = lowering.isa() == Isa::kMve && !folded.left_shift();
   const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
   if (!tiles || s.window() > kTileLongestWindow || spread > kMostRows) return plain_kernel(types, lowering.isa());
   const TileWindows windows = tile_windows_of(s);

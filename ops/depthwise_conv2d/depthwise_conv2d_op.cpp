@@ -74,8 +74,9 @@ bool fits_rows(const DepthwiseConv2dParams& p, const FoldedChannels& folded) {
          std::ranges::all_of(folded.channels, is_plain);
 }
 
-/// Patches do 3 to 4 times as many products a cycle, at 16 bytes of weights a channel.
-Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+/// Patches do 3 to 4 times as many products a cycle, at 16 bytes of weights a channel, which --opt size does not store.
+Choice choose(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
+  const Isa isa = lowering.isa();
   const ConvShape s = conv_shape(types);
   if (isa == Isa::kMve && turns(s)) {
     ConvShape turned = s;
@@ -87,7 +88,9 @@ Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
   const DepthwiseConv2dParams params = params_for(types, s, folded);
   if (isa == Isa::kDsp && fits_rows(params, folded)) return {s, params, find_kernel_family("depthwise_rows_s8")};
   if (isa == Isa::kScalar && fits_words(params)) return {s, params, find_kernel_family("depthwise_words_s8")};
-  const std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
+  std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
+  if (family == "depthwise_patch_s8" && lowering.opt() == Opt::kSize && s.rows.kernel == 3)
+    family = "depthwise_compact_s8";
   return {s, params, find_kernel_family(family.empty() ? "depthwise_conv2d_s8" : family)};
 }
 
@@ -95,7 +98,7 @@ Choice choose(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
 
 std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Lowering& lowering,
                                                   const FoldedChannels& folded) {
-  const auto [s, params, family] = choose(types, lowering.isa(), folded);
+  const auto [s, params, family] = choose(types, lowering, folded);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
   std::vector<uint8_t> channels;
   for (size_t m = 0; m < params.multiplier; ++m)

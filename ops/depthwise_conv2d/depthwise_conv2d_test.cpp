@@ -50,17 +50,17 @@ Graph depthwise_graph(const DepthwiseCase& c, uint64_t seed, bool with_bias) {
   return b.graph();
 }
 
-void check_depthwise(const std::string& name, const DepthwiseCase& c) {
+void check_depthwise(const std::string& name, const DepthwiseCase& c, Opt opt = Opt::kBalanced) {
   for (const bool with_bias : {true, false}) {
     const uint64_t seed = 0xd0 + static_cast<uint64_t>(element_count(c.x) * 31) * 2 + (with_bias ? 1 : 0);
     const Graph graph = depthwise_graph(c, seed, with_bias);
-    check_op(graph, name, seed);
+    check_op(graph, {.name = name, .seed = seed, .opt = opt});
   }
 }
 
-void check_in_rings(const Graph& graph, const std::string& name) {
+void check_in_rings(const Graph& graph, const std::string& name, Opt opt = Opt::kBalanced) {
   for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
-    Program program = lower_graph(graph, isa, "test");
+    Program program = lower_graph(graph, isa, "test", opt);
     make_chain(program, 0, static_cast<int>(program.steps.size()));
     plan_memory(program);
     const std::vector<uint8_t> image = emit_image(program, {.full_kernel_table = true});
@@ -145,8 +145,8 @@ TEST(DepthwiseConv2d, RandomGeometry) {
   }
 }
 
-std::string_view mve_family(const DepthwiseCase& c) {
-  return lower_graph(depthwise_graph(c, 1, true), Isa::kMve, "cortex-m55").steps.at(0).family->name;
+std::string_view mve_family(const DepthwiseCase& c, Opt opt = Opt::kBalanced) {
+  return lower_graph(depthwise_graph(c, 1, true), Isa::kMve, "cortex-m55", opt).steps.at(0).family->name;
 }
 
 std::string_view scalar_family(const DepthwiseCase& c) {
@@ -200,6 +200,17 @@ TEST(DepthwiseConv2d, PatchesWithStridesPaddingAndClamps) {
     check_depthwise("patch_scale", {{1, 3, 3, 8}, 1, {2, 2}, {}, {}, steps});
 }
 
+TEST(DepthwiseConv2d, CompactPatches) {
+  const Conv2d around{.padding = {1, 1, 1, 1}};
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {3, 3}, around}, Opt::kSize), "depthwise_compact_s8");
+  EXPECT_EQ(mve_family({{1, 5, 5, 8}, 1, {2, 3}, around}, Opt::kSize), "depthwise_patch_s8");
+  for (int64_t columns = 1; columns <= 4; ++columns)
+    for (const int64_t channels : {4, 20})
+      check_depthwise("compact", {{1, 5, 7, channels}, 1, {3, columns}, {.padding = {0, 1, 2, 1}}}, Opt::kSize);
+  check_depthwise("compact_stride", {{1, 9, 8, 8}, 1, {3, 3}, {.stride = {2, 2}, .padding = {1, 0, 1, 0}}}, Opt::kSize);
+  check_depthwise("compact_batch", {{2, 4, 3, 64}, 1, {3, 3}, {.padding = {1, 1, 1, 1}, .min = 0}}, Opt::kSize);
+}
+
 TEST(DepthwiseConv2d, PatchesOfOneColumn) {
   for (int64_t kernel = 1; kernel <= 16; ++kernel) check_depthwise("column_window", {{1, 20, 1, 8}, 1, {kernel, 1}});
   for (int64_t outputs = 1; outputs <= 9; ++outputs)
@@ -228,6 +239,7 @@ TEST(DepthwiseConv2d, PatchesInRings) {
     }
     b.output(x);
     check_in_rings(b.graph(), width == 1 ? "columns in rings" : "patches in rings");
+    if (width > 1) check_in_rings(b.graph(), "compact patches in rings", Opt::kSize);
   }
 }
 
@@ -276,6 +288,22 @@ TEST(DepthwiseConv2d, PatchExtents) {
   EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(64, 48, 65, 32, 136));
   params.geometry.in.row_bytes = 18;
   EXPECT_FALSE(depthwise_column_s8_contract.extents(&params, &extents));
+}
+
+TEST(DepthwiseConv2d, CompactExtents) {
+  DepthwiseConv2dParams params = small_params();
+  params.channels = 4;
+  params.multiplier = 1;
+  params.geometry.in.row_bytes = params.geometry.out.row_bytes = 16;
+  Extents extents{};
+  EXPECT_FALSE(depthwise_compact_s8_contract.extents(&params, &extents));
+  params.geometry.kernel_height = 3;
+  params.geometry.pad_top = 1;
+  ASSERT_TRUE(depthwise_compact_s8_contract.extents(&params, &extents));
+  EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5),
+              ElementsAre(64, 48, 12u * params.geometry.kernel_width, 32, 128 + 68));
+  params.geometry.kernel_width = 5;
+  EXPECT_FALSE(depthwise_compact_s8_contract.extents(&params, &extents));
 }
 
 TEST(DepthwiseConv2d, WordsExtents) {

@@ -20,8 +20,15 @@ Kernel depthwise_patch_s8_scalar, depthwise_patch_s8_mve;
 extern const KernelContract depthwise_column_s8_contract;
 Kernel depthwise_column_s8_scalar, depthwise_column_s8_mve;
 
+/// depthwise_patch_s8 for windows of 3 rows, with weights in canonical order: each call spreads them in scratch first.
+extern const KernelContract depthwise_compact_s8_contract;
+Kernel depthwise_compact_s8_scalar, depthwise_compact_s8_mve;
+
 /// Sixteen weights for each channel, and one zero.
 inline uint32_t patch_weights(uint32_t channels) { return channels * 16 + 1; }
+
+/// The part of depthwise_compact_s8's scratch that lies before the patches.
+inline uint32_t spread_weights_bytes(uint32_t channels) { return (patch_weights(channels) + 3) & ~uint32_t{3}; }
 
 /// Columns that the patches of `outputs` columns cover, in fours. Below 2^30: windows_hold().
 inline uint32_t patch_columns(const ConvGeometry& g, uint32_t outputs) {

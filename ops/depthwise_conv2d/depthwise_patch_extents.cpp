@@ -20,6 +20,15 @@ bool depthwise_patch_s8_extents(const void* params, Extents* extents) {
   return extents_of(p, extents);
 }
 
+bool depthwise_compact_s8_extents(const void* params, Extents* extents) {
+  const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
+  const uint32_t columns = p.geometry.kernel_width;
+  if (p.geometry.kernel_height != 3 || columns > 4 || !depthwise_patch_s8_extents(params, extents)) return false;
+  extents->bytes[4] = saturating_add(extents->bytes[4], spread_weights_bytes(p.channels));
+  extents->bytes[2] = 3 * columns * p.channels;
+  return true;
+}
+
 bool depthwise_column_s8_extents(const void* params, Extents* extents) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
   const ConvGeometry& g = p.geometry;
@@ -33,6 +42,8 @@ bool depthwise_column_s8_extents(const void* params, Extents* extents) {
 
 const KernelContract depthwise_patch_s8_contract = {depthwise_patch_s8_extents, sizeof(DepthwiseConv2dParams), 5, 0x12,
                                                     0x1d};
+const KernelContract depthwise_compact_s8_contract = {depthwise_compact_s8_extents, sizeof(DepthwiseConv2dParams), 5,
+                                                      0x12, 0x19};
 const KernelContract depthwise_column_s8_contract = {depthwise_column_s8_extents, sizeof(DepthwiseConv2dParams), 5,
                                                      0x12, 0x1d};
 

@@ -30,6 +30,10 @@ int64_t patch_index(Isa isa, const void* params, size_t i) {
   return canonical_weight(params_of(params), i / 16, i % 4 - 1, i % 16 / 4);
 }
 
+int64_t compact_index(Isa isa, const void* params, size_t i) {
+  return isa == Isa::kMve ? static_cast<int64_t>(i) : depthwise_conv2d_s8_host.packing.index(isa, params, i);
+}
+
 /// Sixteen rows for each channel, the first one zero.
 int64_t column_index(Isa isa, const void* params, size_t i) {
   if (isa != Isa::kMve) return depthwise_conv2d_s8_host.packing.index(isa, params, i);
@@ -53,6 +57,17 @@ const HostKernel depthwise_patch_s8_host = {
     .packing = {.operand = 2, .packed_count = packed_count, .canonical_count = canonical_count, .index = patch_index},
     .scratch_operand = 4,
     .stack_bytes = 448,
+    .rows_at_once = 2};
+
+const HostKernel depthwise_compact_s8_host = {
+    .contract = &depthwise_compact_s8_contract,
+    .run = depthwise_compact_s8_scalar,
+    .packing = {.operand = 2,
+                .packed_count = [](Isa, const void* params) { return canonical_count(params); },
+                .canonical_count = canonical_count,
+                .index = compact_index},
+    .scratch_operand = 4,
+    .stack_bytes = 512,
     .rows_at_once = 2};
 
 const HostKernel depthwise_column_s8_host = {

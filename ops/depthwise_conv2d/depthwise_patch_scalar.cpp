@@ -9,6 +9,10 @@ void depthwise_patch_s8_scalar(const void* params, void* const* operands, Band b
   depthwise_conv2d_s8_scalar(params, operands, band);
 }
 
+void depthwise_compact_s8_scalar(const void* params, void* const* operands, Band band) {
+  depthwise_conv2d_s8_scalar(params, operands, band);
+}
+
 void depthwise_column_s8_scalar(const void* params, void* const* operands, Band band) {
   depthwise_conv2d_s8_scalar(params, operands, band);
 }

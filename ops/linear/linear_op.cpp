@@ -181,8 +181,7 @@ LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, con
   if (lowering.isa() != Isa::kMve) return plain;
   const std::vector<uint8_t> convolution = params_bytes(convolution_params(p, zero_point));
   const bool no_code = fits_convolution(p) && has_convolution(lowering.graph());
-  // The tiles of Helium shift no accumulator left, and are more code.
-  if (lowering.opt() == Opt::kSize) return no_code ? LinearKernel{"conv2d_s8", convolution} : plain;
+  // The tiles of Helium shift no accumulator left.
   if (p.codes.left_shift != 0) return plain;
   // Convolutions take two positions at a time; little work needs no code of its own.
   const bool pays = p.positions > 1 ? fits_convolution(p) : no_code && p.in_features * p.out_features < kLittle;

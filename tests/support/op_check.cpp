@@ -118,7 +118,7 @@ void check_op(const Graph& graph, const OpCheck& check) {
   const Samples samples = make_samples(graph, random);
   check_isolated(lower_graph(graph, Isa::kScalar, "cortex-m0"), samples, random);
   for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
-    Program program = lower_graph(graph, isa, "test");
+    Program program = lower_graph(graph, isa, "test", check.opt);
     plan_memory(program);
     check_image(program, samples, check, false);
     place_apart(program);

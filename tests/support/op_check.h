@@ -22,6 +22,7 @@ struct OpCheck {
   std::string name;
   uint64_t seed = 0;
   bool images_for_boards = true;
+  Opt opt = Opt::kBalanced;
 };
 void check_op(const Graph& graph, const OpCheck& check);
 inline void check_op(const Graph& graph, const std::string& name, uint64_t seed) { check_op(graph, {name, seed}); }
