@@ -75,14 +75,16 @@ def armcycles(target: str, elf: Path) -> float | None:
 def measure_model(job: ModelJob, folder: Path, opinion: bool) -> ModelResult:
     work = folder / f"{job.model}_{job.target}_{job.opt}".replace(" ", "_")
     call("compile", MODELS[job.model], "--target", job.target, "--opt", *job.opt.split(), "-o", work)
-    run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[job.target], "--layers")
+    # What is fed row by row cannot be watched step by step.
+    layers = [] if "--line-input" in job.opt else ["--layers"]
+    run = call_json("run", work, "--input", any_input(work), "--on", BOARDS[job.target], *layers)
     size = call_json("size", work)
     values = (size["flash_bytes"], size["static_bytes"], size["ram_bytes"], size["stack_bytes"], size["core_bytes"],
               size["kernel_bytes"], size["model_bytes"], run["instructions"], round(run["cycles"]))  # fmt: skip
     second = armcycles(job.target, work / "firmware.elf") if opinion else None
     figures = dict(zip(FIGURES, values, strict=True))
     painted = size["ram_bytes"] - size["stack_bytes"] + run["stack_bytes"]
-    return ModelResult(job, figures, run["milliseconds"], run["layers"], painted, second)
+    return ModelResult(job, figures, run["milliseconds"], run.get("layers", []), painted, second)
 
 
 def measure_kernels(target: str, compiler: str = "gcc", *only: str) -> dict:
