@@ -48,9 +48,16 @@ inline void sum_column(const Column& column, PatchRows* rows) {
   column->first = reinterpret_cast<const uint8_t*>(to);
   column->pitch = 4;
   column->height = column->outputs.end - column->outputs.begin + 15;
+  const uint32_t outside = rows.zero_points, height = g.in_height;
   uint32_t y = static_cast<uint32_t>(column->outputs.begin - g.pad_top);
+  RowCursor row = {row_offset(g.in, y < height ? y : 0), g.in.row_bytes, ring_bytes(g.in)};
   RUSH_ROLLED for (int32_t left = column->height; left != 0; --left, ++y) {
-    *to++ = y < g.in_height ? *reinterpret_cast<const uint32_t*>(in + row_offset(g.in, y)) : rows.zero_points;
+    uint32_t four = outside;
+    if (y < height) {
+      four = *reinterpret_cast<const uint32_t*>(in + row.offset);
+      row.next();
+    }
+    *to++ = four;
   }
 }
 
