@@ -106,7 +106,8 @@ struct Follower {
 
 class LifetimeFinder {
  public:
-  explicit LifetimeFinder(const Program& program) : program_(program), turns_(turns_of(program)) {
+  explicit LifetimeFinder(const Program& program, uint8_t region = 0)
+      : program_(program), region_(region), turns_(turns_of(program)) {
     for (size_t i = 0; i < program.buffers.size(); ++i) roots_.push_back(root_of(program, i));
     done_.resize(program.steps.size(), 0);
     tenant_of_.resize(program.buffers.size(), -1);
@@ -258,6 +259,8 @@ class LifetimeFinder {
     }
   }
 
+  bool counts(const Tenant& at) const { return region_ == 0 || program_.buffers[at.buffer].region == region_; }
+
   bool is_eternal(const Tenant& at) const {
     return std::ranges::find(eternal_, static_cast<size_t>(&at - tenants_.data())) != eternal_.end();
   }
@@ -285,7 +288,7 @@ class LifetimeFinder {
   void set(Tenant& at, int t, const Extent& extent, bool apart = false) {
     if (extent == at.now && !apart) return;
     if (with_spans_ && at.now.any() && at.since < t) at.spans.push_back({at.since, t - 1, at.now});
-    live_ += extent.bytes() - at.now.bytes();
+    if (counts(at)) live_ += extent.bytes() - at.now.bytes();
     at.now = extent;
     at.since = t;
   }
@@ -313,7 +316,7 @@ class LifetimeFinder {
     if (!with_spans_) return;
     peak_ = {turn.step == Turn::kEnd ? static_cast<int>(program_.steps.size()) : turn.step, {}};
     for (const Tenant& at : tenants_) {
-      if (at.now.any())
+      if (at.now.any() && counts(at))
         peak_.tenants.push_back({{static_cast<int32_t>(at.buffer)}, static_cast<uint64_t>(at.now.bytes())});
     }
   }
@@ -385,7 +388,7 @@ class LifetimeFinder {
       if (!own) continue;
       const Extent written = written_at(*to, turn);
       note_follower(t, *from, *to, std::max(*own, distance_to_others(turn, *from, *to, out, written)));
-      shared = written.bytes();
+      if (counts(*from) && counts(*to)) shared = written.bytes();
     }
     return shared;
   }
@@ -513,6 +516,7 @@ class LifetimeFinder {
   }
 
   const Program& program_;
+  const uint8_t region_;  ///< the only one that is counted; 0: all
   const std::vector<Turn> turns_;
   std::vector<Root> roots_;  ///< of each buffer
   std::vector<bool> used_;   ///< of each buffer
@@ -536,8 +540,8 @@ Lifetimes find_lifetimes(const Program& program) {
   return finder.result();
 }
 
-Peak find_peak(const Program& program) {
-  LifetimeFinder finder(program);
+Peak find_peak(const Program& program, uint8_t region) {
+  LifetimeFinder finder(program, region);
   finder.play(true);
   return finder.peak();
 }

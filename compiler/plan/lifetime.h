@@ -45,7 +45,8 @@ struct Peak {
   int step = -1;
   std::vector<PeakTenant> tenants;
 };
-Peak find_peak(const Program& program);
+/// In one region of a planned program, or, with 0, in all arenas together.
+Peak find_peak(const Program& program, uint8_t region = 0);
 
 /// Lifetimes::arena.most_live alone, which is quicker.
 uint64_t most_live_bytes(const Program& program);

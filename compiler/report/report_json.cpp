@@ -96,9 +96,9 @@ Json entry_json(const Program& program, const Entry& entry) {
   return out;
 }
 
-/// The step at which most is in use, and what that is.
-Json peak_json(const Program& program) {
-  const Peak peak = find_peak(program);
+/// The step at which most of an arena is in use, and what that is.
+Json peak_json(const Program& program, uint8_t region) {
+  const Peak peak = find_peak(program, region);
   Json buffers = Json::array();
   uint64_t bytes = 0;
   for (const PeakTenant& tenant : peak.tenants) {
@@ -106,7 +106,7 @@ Json peak_json(const Program& program) {
     buffers.push_back({{"name", program[tenant.buffer].name}, {"bytes", tenant.bytes}});
   }
   return {{"step", peak.step},
-          {"region", program.regions.at(kArenaRegion - 1u).name},
+          {"region", program.regions.at(region - 1u).name},
           {"bytes", bytes},
           {"buffers", std::move(buffers)}};
 }
@@ -179,7 +179,11 @@ std::string report_json(const Program& program, std::span<const uint8_t> image, 
   for (const ExplainedLayer& layer : explanation.layers) out["layers"].push_back(layer_json(layer));
   out["buffers"] = Json::array();
   for (const PlanRow& row : summary.plan.rows) out["buffers"].push_back(buffer_json(program, row));
-  out["peak"] = peak_json(program);
+  out["peaks"] = Json::array();
+  for (size_t r = 0; r < program.regions.size(); ++r) {
+    if (program.regions[r].kind == RegionKind::kArena)
+      out["peaks"].push_back(peak_json(program, static_cast<uint8_t>(r + 1)));
+  }
   out["image"] = account_json(account_for(ImageReader(image)));
   return out.dump(2);
 }

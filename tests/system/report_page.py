@@ -118,7 +118,7 @@ class ReportPage(unittest.TestCase):
             self.assertIn(buffer["name"], drawn.text)
         for point in self.report["trade_curve"]:
             self.assertIn(f"{point['ram_bytes']:,}", drawn.text)
-        self.assertIn(f"peak: {self.report['peak']['bytes']:,} bytes", drawn.text)
+        self.assertIn(f"peak: {self.report['peaks'][0]['bytes']:,} bytes", drawn.text)
         for advice in (a for layer in self.report["layers"] for a in layer["advice"]):
             self.assertIn(advice["what"], drawn.text)
 
