@@ -21,7 +21,7 @@ struct Options {
   std::string opt = "balanced";
   std::vector<std::string> stream;
   std::vector<std::string> place;
-  std::string ram;
+  std::vector<std::string> ram;
   std::vector<std::string> labels;
   std::string input_type = "exported";
   ByteInput bytes;
@@ -64,11 +64,23 @@ uint64_t parse_bytes(const std::string& text) {
   return static_cast<uint64_t>(value * it->second);
 }
 
+/// "32K" of all RAM, or "dtcm=64K".
+void add_ram(const std::string& text, CompileOptions& options) {
+  const size_t equals = text.find('=');
+  if (equals != std::string::npos) {
+    options.limits.push_back({text.substr(0, equals), parse_bytes(text.substr(equals + 1))});
+  } else if (!options.most_ram) {
+    options.most_ram = parse_bytes(text);
+  } else {
+    throw UserError(fmt::format("--ram {}: the limit of all RAM is given twice", text), "leave out one of the two");
+  }
+}
+
 void compile(Options options) {
   options.compile.opt = parse_opt(options.opt).value();
   for (const std::string& text : options.stream) options.compile.stream.push_back(parse_stream(text));
   for (const std::string& text : options.place) options.compile.place.push_back(parse_place(text));
-  if (!options.ram.empty()) options.compile.most_ram = parse_bytes(options.ram);
+  for (const std::string& text : options.ram) add_ram(text, options.compile);
   options.compile.labels = options.labels;
   if (options.input_type == "uint8") options.compile.bytes = options.bytes;
   const Compilation compilation = compile_model(options.model, options.compile);
@@ -94,7 +106,8 @@ void add_compile_command(CLI::App& app) {
   add_batch_option(command, options->compile.batch);
   command->add_option("--stream", options->stream, "FIRST..LAST: run these layers band by band, through rings of rows");
   command->add_option("--ram", options->ram,
-                      "Most RAM in all, e.g. 32K: layers run through rings of rows as far as that needs it");
+                      "Most RAM in all, e.g. 32K, or in one of a chip's memories, e.g. dtcm=64K: layers run through "
+                      "rings of rows as far as that needs it");
   command->add_flag("--keep-input", options->compile.keep_input, "Leave the input as it was for the caller");
   command->add_flag("--line-input", options->compile.line_input,
                     "The caller gives the first input row by row: it never lies in RAM as a whole");

@@ -2,6 +2,7 @@
 #include "compiler/pipeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -53,6 +54,35 @@ void check_place(const Target& target, const CompileOptions& options) {
   }
   throw UserError(fmt::format("--place: {} is a core, which says nothing of memories", target.name),
                   "choose a chip with --target: " + chips);
+}
+
+/// The whole RAM of a core, which says nothing of memories, goes by any one name.
+std::optional<uint64_t> most_ram(const Target& target, const CompileOptions& options) {
+  if (!target.memories.empty() || options.limits.empty()) return options.most_ram;
+  const MemoryLimit& limit = options.limits.front();
+  if (options.limits.size() > 1 || options.most_ram)
+    throw UserError(fmt::format("--ram {}={}: {} is a core, of whose RAM there is one limit", limit.memory, limit.bytes,
+                                target.name),
+                    "give one --ram, or choose a chip with --target");
+  return limit.bytes;
+}
+
+/// A chip of whose memories no more may be used than the user gives.
+Target limited(Target target, const CompileOptions& options) {
+  if (target.memories.empty()) return target;
+  for (const MemoryLimit& limit : options.limits) {
+    const auto memory = std::ranges::find(target.memories, limit.memory, &ChipMemory::name);
+    if (memory == target.memories.end() || memory->is_flash) {
+      std::vector<std::string> names;
+      for (const ChipMemory& each : target.memories)
+        if (!each.is_flash) names.push_back(each.name);
+      throw UserError(
+          fmt::format("--ram {}={}: {} has no RAM \"{}\"", limit.memory, limit.bytes, target.name, limit.memory),
+          fmt::format("use one of {}", fmt::join(names, ", ")));
+    }
+    memory->bytes = std::min(memory->bytes, limit.bytes);
+  }
+  return target;
 }
 
 void stream_layers(Program& program, const CompileOptions& options) {
@@ -116,7 +146,7 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   check_place(target, options);
   Program program = lower_graph(quantized, target.isa, target.name, options.opt);
   program.core = target.core;
-  program.memories = target.memories;
+  program.memories = limited(target, options).memories;
   program.cache_bytes = target.cache_bytes;
   program.mhz = target.mhz;
   program.labels = options.labels;
@@ -125,7 +155,12 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   }
   if (options.line_input) make_line_fed(program, 0);
   stream_layers(program, options);
-  ScheduleWish wish{.most_ram = options.most_ram, .most_added = added_time(options), .with_curve = options.trade_curve};
+  ScheduleWish wish{
+      .most_ram = most_ram(target, options), .most_added = added_time(options), .with_curve = options.trade_curve};
+  if (!target.memories.empty()) {
+    plan_in_memories(program, wish, options.place);
+    return program;
+  }
   Program planned = program;
   plan_program(planned, wish);
   if (!wish.most_ram && total_ram(planned) > target.ram_bytes) {
@@ -133,7 +168,6 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
     planned = program;
     plan_program(planned, wish);
   }
-  if (!target.memories.empty()) place_in_memories(planned, options.place);
   return planned;
 }
 

@@ -26,6 +26,12 @@ struct StreamRequest {
   std::string last_layer;
 };
 
+/// So much of a memory may be used.
+struct MemoryLimit {
+  std::string memory;
+  uint64_t bytes = 0;
+};
+
 struct CompileOptions {
   std::string target = "cortex-m55";
   Opt opt = Opt::kBalanced;
@@ -37,6 +43,7 @@ struct CompileOptions {
   bool line_input = false;           ///< the caller gives the first input row by row
   bool trade_curve = false;          ///< find what more or less RAM would cost
   std::optional<ByteInput> bytes;    ///< the first input is a sensor's bytes
+  std::vector<MemoryLimit> limits;   ///< of single memories
   std::vector<PlaceRequest> place;   ///< what shall lie in which memory of the chip
   std::vector<std::string> labels;   ///< class names that the image carries
   std::filesystem::path dump_ir;     ///< a folder: the graph after import and after every pass that changed it

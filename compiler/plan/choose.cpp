@@ -157,6 +157,16 @@ class Chooser {
   const std::vector<Schedule> schedules_;
 };
 
+/// Places a planned program's buffers, or says why its chip's memories are too small for them.
+std::optional<MemoriesTooSmall> too_small_for(Program& program, const std::vector<PlaceRequest>& requests) {
+  try {
+    place_in_memories(program, requests);
+  } catch (const MemoriesTooSmall& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
 /// The rows in which the first reader of an input sees it.
 std::optional<Rows> rows_of_reader(const Program& program, BufferId input) {
   for (const ProgramStep& step : program.steps) {
@@ -204,6 +214,24 @@ void plan_program(Program& program, const ScheduleWish& wish) {
   // The fastest needs no search.
   if (!wish.most_ram && !wish.with_curve && wish.most_added == 0) return plan_memory(program);
   Chooser(program, wish).choose();
+}
+
+void plan_in_memories(Program& program, const ScheduleWish& wish, const std::vector<PlaceRequest>& requests) {
+  Program wished = program;
+  plan_program(wished, wish);
+  Program made = wished;
+  std::optional<MemoriesTooSmall> why = too_small_for(made, requests);
+  if (why) {
+    for (const Schedule& schedule : find_schedules(program)) {
+      made = planned(program, schedule);
+      if (total_ram(made) >= total_ram(wished)) continue;
+      why = too_small_for(made, requests);
+      if (!why) break;
+    }
+  }
+  if (why) throw MemoriesTooSmall(*why);
+  made.trade_curve = std::move(wished.trade_curve);
+  program = std::move(made);
 }
 
 }  // namespace rush

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "compiler/plan/memories.h"
 #include "ops/program.h"
 
 namespace rush {
@@ -22,6 +24,10 @@ void make_line_fed(Program& program, size_t i);
 
 /// Chooses a schedule, makes its chains and places all buffers.
 void plan_program(Program& program, const ScheduleWish& wish);
+
+/// The same in the memories of a chip. Where they are too small for what is wished, the fastest schedule that they
+/// hold.
+void plan_in_memories(Program& program, const ScheduleWish& wish, const std::vector<PlaceRequest>& requests);
 
 /// RAM that a planned program needs in all.
 uint64_t total_ram(const Program& program);

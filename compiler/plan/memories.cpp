@@ -287,7 +287,7 @@ class MemoryPlacer {
   }
 
   /// Says of the first item that has no place why.
-  UserError too_small(const std::vector<size_t>& order) {
+  MemoriesTooSmall too_small(const std::vector<size_t>& order) {
     Assignment where(items_.size(), kNowhere);
     size_t item = 0;
     for (const size_t i : order) {
@@ -305,12 +305,13 @@ class MemoryPlacer {
     }
     const Buffer& buffer = program_.buffers[items_[item].buffer];
     const std::string because = is_free(item) ? "" : items_[item].wanted_by + ": ";
-    return UserError({.what = fmt::format("{}\"{}\", {} bytes, does not fit", because, buffer.name, buffer.bytes),
-                      .op = {},
-                      .origin = {},
-                      .details = lines,
-                      .fix = is_free(item) ? "use --ram to stream maps, or a chip with more memory"
-                                           : "place less there, or leave it to the compiler"});
+    return MemoriesTooSmall(
+        Diagnostic{.what = fmt::format("{}\"{}\", {} bytes, does not fit", because, buffer.name, buffer.bytes),
+                   .op = {},
+                   .origin = {},
+                   .details = lines,
+                   .fix = is_free(item) ? "use a chip with more memory, or a smaller input"
+                                        : "place less there, or leave it to the compiler"});
   }
 
   /// All assignments that could be better than a known one, those of items with most at stake decided first; gives up

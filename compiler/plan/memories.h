@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/diagnostic.h"
 #include "ops/program.h"
 
 namespace rush {
@@ -17,6 +18,11 @@ namespace rush {
 struct PlaceRequest {
   std::string pattern;
   std::string memory;
+};
+
+/// What place_in_memories() throws where another schedule might fit.
+struct MemoriesTooSmall : UserError {
+  using UserError::UserError;
 };
 
 /// Gives each buffer of a planned program a memory and a place in it; sets Program::regions. The target must describe

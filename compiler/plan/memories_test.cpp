@@ -13,12 +13,15 @@
 #include "compiler/emit/emit.h"
 #include "compiler/host/host_program.h"
 #include "compiler/lower/lower.h"
+#include "compiler/plan/choose.h"
 #include "compiler/plan/cost.h"
 #include "compiler/plan/lifetime.h"
 #include "compiler/plan/placement.h"
 #include "compiler/plan/plan.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "tests/support/graph_builder.h"
+#include "tests/support/op_check.h"
+#include "tests/support/user_error.h"
 
 namespace rush {
 namespace {
@@ -203,6 +206,30 @@ TEST(Memories, SayWhyARequestCannotBeMet) {
   EXPECT_THAT(refusal({"*.output", "flash"}), HasSubstr("is written, and flash is flash"));
   EXPECT_THAT(refusal({"*.weight", "dtcm"}), HasSubstr("does not fit"));
   EXPECT_THAT(refusal({"*.weight", "dtcm"}), HasSubstr("dtcm has 64 bytes for the model; it would need"));
+}
+
+/// In a chip of little RAM; all other wishes are free.
+Program in_ram_of(const Graph& graph, uint64_t bytes) {
+  Program program = lower_graph(graph, Isa::kMve, "cortex-m55");
+  program.memories = {ram("sram", bytes, 6), flash(20)};
+  plan_in_memories(program, {}, {{"*.weight", "flash"}});
+  return program;
+}
+
+TEST(Memories, ThatAreTooSmallForWholeMapsHoldRows) {
+  const Graph graph = three_convolutions(2);
+  const Program whole = in_ram_of(graph, 16384);
+  ASSERT_EQ(whole.chains.size(), whole.steps.size());
+  ASSERT_EQ(whole.regions.size(), 1u);
+  const Program streamed = in_ram_of(graph, whole.regions[0].bytes - RUSH_ALIGNMENT);
+  EXPECT_LT(streamed.chains.size(), streamed.steps.size());
+  EXPECT_LT(streamed.regions[0].bytes, whole.regions[0].bytes);
+  Random random(2);
+  const std::vector<HostTensor> inputs = {random_tensor(random, graph.type(graph.inputs[0].tensor))};
+  const auto expected = HostProgram(emit_image(whole, {.full_kernel_table = true})).run(0, inputs);
+  const auto got = HostProgram(emit_image(streamed, {.full_kernel_table = true})).run(0, inputs);
+  EXPECT_EQ(first_difference(got.at(0), expected.at(0)), "");
+  EXPECT_THAT(user_error([&] { in_ram_of(graph, 256); }), HasSubstr("does not fit"));
 }
 
 TEST(Memories, ThatAreTooSmallAreAnError) {

@@ -50,6 +50,32 @@ def test_placement_takes_less_time_than_weights_in_flash(pt2, tmp_path, chip):
     assert all(memory == CHIPS[chip] for name, memory in where.items() if name.endswith(".weight"))
 
 
+def test_every_arena_has_its_peak(pt2, tmp_path):
+    report = compiled(pt2, tmp_path, "ra8d1", "--ram", "dtcm=16K")
+    arenas = {region["name"]: region["bytes"] for region in report["regions"] if region["kind"] == "arena"}
+    peaks = {peak["region"]: peak["bytes"] for peak in report["peaks"]}
+    assert len(arenas) > 1
+    assert peaks.keys() == arenas.keys()
+    assert all(0 < peaks[name] <= arenas[name] for name in arenas)
+
+
+def test_copied_weights_are_counted_and_linked(pt2, tmp_path):
+    regions = {}
+    for name, options in {"copied": (), "in_flash": ("--place", "*.weight=mram")}.items():
+        report = compiled(pt2, tmp_path / name, "alif-e8-hp", *options)
+        regions[name] = {region["name"]: region["bytes"] for region in report["regions"]}
+    assert sum(size for name, size in regions["copied"].items() if name.startswith("weights")) > 100 * 1024
+    linked = rushlight("link", tmp_path / "copied", tmp_path / "in_flash", "-o", tmp_path / "both")
+    assert linked.returncode == 0, linked.stderr
+    shared = dict(regions["copied"])
+    for name, size in regions["in_flash"].items():
+        shared[name] = max(size, shared.get(name, 0))
+    for folder, expected in {"copied": regions["copied"], "both": shared}.items():
+        size = rushlight("size", tmp_path / folder, "--json")
+        assert size.returncode == 0, size.stderr
+        assert json.loads(size.stdout)["region_bytes"] == sum(expected.values())
+
+
 def test_results_do_not_depend_on_where_things_lie(pt2, tmp_path):
     np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=model.INPUT_SHAPE).astype(np.float32))
     outputs = {}

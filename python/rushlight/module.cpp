@@ -157,19 +157,23 @@ PYBIND11_MODULE(_rushlight, module) {
   module.def(
       "compile",
       [](const std::filesystem::path& model, const std::string& target, const std::string& opt, int64_t batch,
-         std::optional<uint64_t> ram, std::optional<ByteInput> bytes, const std::vector<std::string>& labels) {
+         std::optional<uint64_t> ram, const std::map<std::string, uint64_t>& limits, std::optional<ByteInput> bytes,
+         const std::vector<std::string>& labels) {
         const std::optional<Opt> chosen = parse_opt(opt);
         if (!chosen) throw UserError("there is no opt \"" + opt + "\"", "choose balanced, speed or size");
+        std::vector<MemoryLimit> memory_limits;
+        for (const auto& [memory, most] : limits) memory_limits.push_back({memory, most});
         const py::gil_scoped_release release;
         return std::make_shared<Compilation>(compile_model(model, {.target = target,
                                                                    .opt = *chosen,
                                                                    .batch = batch,
                                                                    .most_ram = ram,
                                                                    .bytes = std::move(bytes),
+                                                                   .limits = std::move(memory_limits),
                                                                    .labels = labels}));
       },
-      py::arg("model"), py::arg("target"), py::arg("opt"), py::arg("batch"), py::arg("ram"), py::arg("bytes"),
-      py::arg("labels"));
+      py::arg("model"), py::arg("target"), py::arg("opt"), py::arg("batch"), py::arg("ram"), py::arg("limits"),
+      py::arg("bytes"), py::arg("labels"));
   module.def("run_image", [](const py::bytes& image, const std::vector<py::array>& inputs, bool raw) {
     const std::string_view bytes = image;
     return run(program_runner({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}), inputs, raw);

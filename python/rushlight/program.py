@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -114,7 +114,7 @@ def compile(
     target: str = "cortex-m55",
     *,
     opt: str = "balanced",
-    ram: int | str | None = None,
+    ram: int | str | Mapping[str, int | str] | None = None,
     batch: int = 1,
     input_bytes: ByteInput | None = None,
     labels: Sequence[str] = (),
@@ -123,7 +123,8 @@ def compile(
 
     model: a .pt2 file written by torch.export.save, an ExportedProgram, or what quantize() returns.
     target: a name of targets(). opt: "balanced", "speed" or "size".
-    ram: most RAM in all, bytes or "64K": layers run through rings of rows as far as that needs it.
+    ram: most RAM in all, bytes or "64K", or of some of a chip's memories, {"dtcm": "64K"}: layers run through rings of
+        rows as far as that needs it. All RAM of a core goes by any one name.
     batch: what a symbolic batch dimension becomes.
     input_bytes: the first input is uint8 then, as a camera gives it, and is normalized on the way.
     labels: class names that the image carries.
@@ -131,9 +132,10 @@ def compile(
     """
     with _as_file(model) as file:
         made_from = file.name if isinstance(model, (str, os.PathLike)) else "an exported program"
-        most_ram = None if ram is None else _bytes(ram)
+        limits = {memory: _bytes(most) for memory, most in ram.items()} if isinstance(ram, Mapping) else {}
+        most_ram = None if ram is None or limits else _bytes(ram)
         given = None if input_bytes is None else _byte_input(input_bytes)
-        return Program(_rushlight.compile(file, target, opt, batch, most_ram, given, list(labels)), made_from)
+        return Program(_rushlight.compile(file, target, opt, batch, most_ram, limits, given, list(labels)), made_from)
 
 
 def _byte_input(given: ByteInput) -> _rushlight.ByteInput:

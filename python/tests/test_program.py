@@ -71,6 +71,22 @@ def test_memory_and_effort_are_the_compilers(features, scores):
         rushlight.compile(MODEL, ram="much")
 
 
+def test_ram_of_single_memories(features, scores):
+    assert rushlight.compile(MODEL, ram={"dtcm": "14K"}).image == rushlight.compile(MODEL, ram="14K").image
+    limits = {"dtcm": "4K", "sram": 8192}
+    program = rushlight.compile(MODEL, target="ra8d1", ram=limits)
+    used = {memory["name"]: memory.get("used_bytes", 0) for memory in program.report["memories"]}
+    assert 0 < used["dtcm"] <= 4096
+    assert 0 < used["sram"] <= 8192
+    assert np.array_equal(program(features), scores)
+    with pytest.raises(rushlight.Error, match="cortex-m55 is a core, of whose RAM there is one limit"):
+        rushlight.compile(MODEL, ram=limits)
+    with pytest.raises(rushlight.Error, match='ra8d1 has no RAM "itcm"'):
+        rushlight.compile(MODEL, target="ra8d1", ram={"itcm": "4K"})
+    with pytest.raises(rushlight.Error, match="no number of bytes"):
+        rushlight.compile(MODEL, ram={"dtcm": "much"})
+
+
 def test_one_sample_without_its_batch_axis(features, scores):
     program = rushlight.compile(MODEL)
     assert np.array_equal(program(features[:3]), scores[:3])
