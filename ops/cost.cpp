@@ -91,18 +91,6 @@ KernelWork conv2d_eights_work(const void* params) {
                   gathered * window});
 }
 
-/// Two positions at a time. Rows; pairs of positions; inputs made words; eights of outputs; their products; rows of
-/// windows on the border.
-KernelWork conv2d_two_positions_work(const void* params) {
-  const auto& p = as<Conv2dParams>(params);
-  const ConvGeometry& g = p.geometry;
-  const double pairs = ceil_div(static_cast<double>(g.out_height) * g.out_width, 2);
-  const double eights = pairs * (p.out_channels / 8);
-  const double window = static_cast<double>(g.kernel_height) * g.kernel_width * p.in_channels;
-  return work_of({static_cast<double>(g.out_height), pairs, pairs * window, pairs * g.kernel_height, eights,
-                  eights * window, border_windows(g) * g.kernel_height});
-}
-
 /// So many rows, band by band.
 struct Bands {
   int rows;
@@ -116,6 +104,18 @@ struct Bands {
     return (count() - 1) * f(band) + f(last);
   }
 };
+
+/// Two positions at a time. Rows; pairs of positions; inputs made words; eights of outputs; their products; rows of
+/// windows on the border.
+KernelWork conv2d_two_positions_work(const void* params, const Bands& bands) {
+  const auto& p = as<Conv2dParams>(params);
+  const ConvGeometry& g = p.geometry;
+  const double pairs = bands.sum([&](int rows) { return ceil_div(rows * g.out_width, 2); });
+  const double eights = pairs * (p.out_channels / 8);
+  const double window = static_cast<double>(g.kernel_height) * g.kernel_width * p.in_channels;
+  return work_of({static_cast<double>(g.out_height), pairs, pairs * window, pairs * g.kernel_height, eights,
+                  eights * window, border_windows(g) * g.kernel_height});
+}
 
 /// A convolution's walk: its rows, and tiles of so many of their positions. All positions of a band are one row where
 /// the maps are as one.
@@ -351,6 +351,7 @@ bool is_patch(std::string_view family) { return family == "depthwise_patch_s8" |
 
 /// As if each band were a part of one call.
 KernelWork work_of_bands(Isa isa, std::string_view family, const void* params, const Bands& bands) {
+  if (family == "conv2d_two_positions_s8") return conv2d_two_positions_work(params, bands);
   if (isa == Isa::kDsp && family == "conv2d_pairs_s8") return conv2d_pairs_work(params, bands);
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8") return conv2d_tiles_work(params, bands);
   if (is_patch(family)) return depthwise_patch_work(params, bands);
@@ -363,7 +364,8 @@ Bands whole(const ConvGeometry& g) { return {g.out_height, g.out_height}; }
 }  // namespace
 
 KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
-  if (family == "conv2d_two_positions_s8") return conv2d_two_positions_work(params);
+  if (family == "conv2d_two_positions_s8")
+    return conv2d_two_positions_work(params, whole(as<Conv2dParams>(params).geometry));
   if (isa == Isa::kScalar && family == "conv2d_s8") return conv2d_eights_work(params);
   if (isa == Isa::kScalar && family == "linear_s8") return linear_eights_work(params);
   if (isa == Isa::kDsp && family == "conv2d_pairs_s8")
