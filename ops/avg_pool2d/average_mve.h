@@ -84,24 +84,27 @@ inline EightSums widened(int16x8_t sums) { return {vmovlbq_s16(sums), vmovltq_s1
 
 /// The sums over rows of taps that begin `rows.offset` behind `first`.
 inline EightSums sum_channels(const TapGrid& grid, const int8_t* first, RowCursor rows, mve_pred16_t live) {
-  const bool is_small = grid.rows * grid.columns <= kNarrowTaps;
   int16x8_t narrow = vdupq_n_s16(0);
   EightSums sums = widened(narrow);
-  RUSH_ROLLED for (int32_t r = grid.columns > 0 ? grid.rows : 0; r > 0; --r) {
+  int32_t room = kNarrowTaps;
+  RUSH_ROLLED for (int32_t r = grid.rows; r > 0; --r) {
     const int8_t* tap = first + rows.offset;
     rows.next();
-    if (is_small) {
-      narrow = add_taps(narrow, tap, grid.columns, grid.step, live);
-      continue;
-    }
-    RUSH_ROLLED for (int32_t left = grid.columns; left > 0; left -= kNarrowTaps) {
-      const int32_t count = left < kNarrowTaps ? left : static_cast<int32_t>(kNarrowTaps);
-      const EightSums part = widened(add_taps(vdupq_n_s16(0), tap, count, grid.step, live));
+    RUSH_ROLLED for (int32_t left = grid.columns; left > 0;) {
+      const int32_t count = left < room ? left : room;
+      narrow = add_taps(narrow, tap, count, grid.step, live);
+      tap += count * grid.step;
+      left -= count;
+      room -= count;
+      if (room != 0) continue;
+      const EightSums part = widened(narrow);
       sums = {vaddq_s32(sums.even, part.even), vaddq_s32(sums.odd, part.odd)};
-      tap += kNarrowTaps * grid.step;
+      narrow = vdupq_n_s16(0);
+      room = kNarrowTaps;
     }
   }
-  return is_small ? widened(narrow) : sums;
+  const EightSums part = widened(narrow);
+  return {vaddq_s32(sums.even, part.even), vaddq_s32(sums.odd, part.odd)};
 }
 
 /// Codes of `count` neighbouring channels.

@@ -9,7 +9,9 @@ namespace {
 
 [[gnu::noinline]] void average_pixel(const AvgPool2dParams& p, const void* scales, const PoolWindow<int8_t>& window,
                                      int8_t* out) {
-  const MeanCodes codes = mean_codes(scale_of(p, window, scales), zero_points_of(p, window.grid), p.offset, p.range);
+  const bool one_scale = p.counts.rows.least == p.map.rows.kernel && p.counts.columns.least == p.map.columns.kernel;
+  const AverageScale& scale = one_scale ? *static_cast<const AverageScale*>(scales) : scale_of(p, window, scales);
+  const MeanCodes codes = mean_codes(scale, zero_points_of(p, window.grid), p.offset, p.range);
   const Rows& in = p.map.in;
   const RowCursor rows = {row_offset(in, static_cast<uint32_t>(window.first_row)), in.row_bytes, ring_bytes(in)};
   mean_of_channels(window.grid, window.column, rows, codes, {out, p.map.channels});
