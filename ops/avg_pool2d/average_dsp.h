@@ -30,14 +30,15 @@ inline void add_pairs(int32_t* channel, const PairedSums& pairs) {
 /// At most 256 taps.
 inline PairedSums sum_pairs(const int8_t* tap, int32_t count, int32_t step) {
   PairedSums pairs = {0, 0};
+  if (count <= 0) return pairs;
 #pragma GCC unroll 1
-  for (; count > 0; --count) {
+  do {
     uint32_t four;
     __builtin_memcpy(&four, tap, 4);
     pairs.even = __sxtab16(pairs.even, static_cast<int8x4_t>(four));
     pairs.odd = __sxtab16(pairs.odd, static_cast<int8x4_t>(four >> 8 | four << 24));
     tap += step;
-  }
+  } while (--count != 0);
   return pairs;
 }
 

@@ -153,7 +153,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
     step.row_by_row = mean_rows_step(types, lowering,
                                      {map.rows.in, map.columns.in, map.channels, scale, params.offset, params.range});
     if (step.row_by_row && prefers_mean_rows(lowering)) {
-      lowering.emit(*step.row_by_row);
+      lowering.emit(in_one_piece(step.row_by_row));
       return std::nullopt;
     }
   }

@@ -52,7 +52,7 @@ inline int8_t plain_code(int32_t acc, int32_t scale, int32_t rounding) {
 /// The code of any accumulator. Not inlined: one copy serves all kernels.
 inline __attribute__((noinline)) int8_t any_code(int32_t acc, int32_t scale, const OutputCodes& codes) {
   int32_t shift = shift_of(scale);
-  // As saturating_shift_left().
+  // As saturating_shift_left(), in a fraction of its code; sensible scales shift by a few bits.
   RUSH_ROLLED for (; shift < 1; ++shift) acc = __qadd(acc, acc);
   return static_cast<int8_t>(clamp_to(requantize(acc, scale, shift) + codes.zero_point, codes.min, codes.max));
 }

@@ -138,7 +138,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const Shape& map = types.input(0).shape;
   if (is_over_space(types))
     step.row_by_row = mean_rows_step(types, lowering, {map[1], map[2], map[3], *scale, scales.offset(), range});
-  lowering.emit(step.row_by_row && prefers_mean_rows(lowering) ? *step.row_by_row : std::move(step));
+  lowering.emit(step.row_by_row && prefers_mean_rows(lowering) ? in_one_piece(step.row_by_row) : std::move(step));
   return std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 #include "ops/mean/mean_rows_op.h"
 
 #include <cstddef>
+#include <cstring>
 
 namespace rush {
 
@@ -27,6 +28,23 @@ std::shared_ptr<ProgramStep> mean_rows_step(const NodeTypes& types, Lowering& lo
   step->rows = params.rows;
   step->row_dependencies = {{.operand = 0, .stride = 1, .lead = 0, .span = 1}};
   step->rows_field = {offsetof(MeanRowsParams, in), -1, -1};
+  return step;
+}
+
+ProgramStep in_one_piece(const std::shared_ptr<ProgramStep>& by_rows) {
+  ProgramStep step = *by_rows;
+  MeanRowsParams params;
+  std::memcpy(&params, step.params.data(), sizeof params);
+  const uint32_t pixels = static_cast<uint32_t>(params.rows) * params.columns;
+  if (pixels <= kMeanRowsMostColumns) {
+    params.in = whole_map(pixels * params.channels, 1);
+    params.rows = step.rows = 1;
+    params.columns = static_cast<uint16_t>(pixels);
+    step.params = params_bytes(params);
+    step.row_dependencies.clear();
+    step.rows_field.clear();
+  }
+  step.row_by_row = by_rows;
   return step;
 }
 

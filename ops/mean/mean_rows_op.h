@@ -23,7 +23,10 @@ struct MeanOfMap {
 /// Null where the kernel does not take the map.
 std::shared_ptr<ProgramStep> mean_rows_step(const NodeTypes& types, Lowering& lowering, const MeanOfMap& mean);
 
-/// Whether row by row is better outside chains too: with SMLAD and Helium it is as fast, and a third of the code.
+/// Whether that kernel is better outside chains too: with SMLAD and Helium it is a third of the code.
 inline bool prefers_mean_rows(const Lowering& lowering) { return lowering.isa() != Isa::kScalar; }
+
+/// The step outside of chains: a map of few enough pixels is one row. It can still be taken row by row.
+ProgramStep in_one_piece(const std::shared_ptr<ProgramStep>& by_rows);
 
 }  // namespace rush
