@@ -45,8 +45,7 @@ TargetEstimate estimate_on(const Graph& quantized, const Target& target, const C
                           .image_bytes = image.size(),
                           .kernel_bytes = kernel_code(program),
                           .problem = {}};
-  estimate.flash_bytes =
-      estimate.image_bytes + estimate.kernel_bytes + runtime_code_bytes({program.isa, program.core});
+  estimate.flash_bytes = estimate.image_bytes + estimate.kernel_bytes + runtime_code_bytes({program.isa, program.core});
   estimate.problem = what_does_not_fit(estimate, target);
   return estimate;
 }

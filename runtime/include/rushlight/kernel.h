@@ -9,7 +9,7 @@
 // kernel whose host side says `rows_at_once` computes so many rows, from the band's first on, wholly before it writes
 // anything of those behind them, and writes nothing else meanwhile: what lies before the first input row that the first
 // of them reads may be overwritten by then. A kernel that takes the rows of a band as one long row of positions says
-// how many of them it has in hand at once (`positions_at_once`; 0 if all). Others have inputs and outputs apart, but where a step says that they may share (in_place).
+// how many it has in hand at once (`positions_at_once`; 0 if all). Others: inputs and outputs apart, but for in_place.
 #ifndef RUSHLIGHT_KERNEL_H
 #define RUSHLIGHT_KERNEL_H
 
