@@ -146,7 +146,7 @@ Graph take_bytes(Graph graph, const ByteInput& bytes) {
   const bool same = quant && bytes_are_codes(bytes, *quant);
   Quant codes{.scale = {bytes.scale}, .zero_point = {0}, .min = 0, .max = 255};
   if (same) codes = {.scale = quant->scale, .zero_point = {quant->zero_point[0] + 128}, .min = 0, .max = 255};
-  port.tensor = graph.add_tensor(port.name + ".bytes", {DType::kUInt8, shape, codes});
+  port.tensor = graph.add_tensor(port.name + ".bytes", {DType::kUInt8, shape, std::move(codes)});
   port.exported_dtype = DType::kUInt8;
   const auto first = std::ranges::find_if(graph.nodes, [&](const Node& n) { return std::ranges::count(n.inputs, x); });
   Normalization nodes(graph, port, first == graph.nodes.end() ? Origin{} : first->origin);
