@@ -35,7 +35,7 @@ std::string linear_reason(Isa isa, const LinearParams& p) {
 
 std::string depthwise_reason(Isa isa) {
   if (isa == Isa::kScalar) return "channels not in fours, a larger window or a left shift: not word by word";
-  return isa == Isa::kDsp ? "not 3x3 of stride 1 or 2 with channels in fours, which depthwise_rows_s8 takes"
+  return isa == Isa::kDsp ? "not 3x3 of stride 1 or 2 with at least four channels, which depthwise_rows_s8 takes"
                           : "channels not in fours, a larger window, dilation or a left shift: no patch fits";
 }
 

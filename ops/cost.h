@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cost model: what a kernel call takes on a core, in the one place that knows. The planner chooses schedules by
-// it, `estimate` and the reports estimate layers by it, and the bench holds it against measurement
-// (docs/benchmarks.md).
+// The cost model: what a kernel call takes on a core, in the one place that knows. Lowering chooses kernels
+// (ops/choose_kernel.h) and the planner schedules by it, `estimate` and the reports estimate layers by it, and the
+// bench holds it against measurement (docs/benchmarks.md).
 //
 // A call's cycles are a sum of terms, each a count that its parameters give (rows, positions, blocks of outputs,
 // vectors of products, ...) times a constant of the core and the family. ops/cost_constants.def has the constants,

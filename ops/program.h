@@ -21,7 +21,8 @@ namespace rush {
 
 struct KernelFamily;
 
-/// What kernels are chosen and compiled for: kSpeed compiles all of them for speed, kSize takes what links least code.
+/// What kernels are chosen and compiled for: kSpeed compiles all of them for speed, kSize stores and links less at a
+/// little more time (ops/choose_kernel.h).
 enum class Opt { kBalanced, kSpeed, kSize };
 
 /// "balanced", "speed", "size".
@@ -186,6 +187,7 @@ class Lowering {
   Opt opt() const { return program_.opt; }
   const Graph& graph() const { return graph_; }
   Program& program() { return program_; }
+  const Program& program() const { return program_; }
 
   /// The buffer of a tensor (constants: their bytes as they are in the graph).
   BufferId buffer(TensorId tensor);

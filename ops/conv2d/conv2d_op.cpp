@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/choose_kernel.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_packing.h"
@@ -92,86 +93,8 @@ std::vector<TensorType> infer(const NodeTypes& types) {
   return {{types.input(0).dtype, shape, {}}};
 }
 
-/// Rough instructions for one segment of a window and one block of outputs.
-int64_t segment_cost(Isa isa, int64_t bytes) {
-  if (isa == Isa::kMve) return 15 + bytes / 16 * 9 + (bytes % 16 == 0 ? 0 : 14);
-  return 45 + 15 * bytes;  // eight outputs at a time take 29 cycles a byte
-}
-
-/// Whether a window had better be copied into one segment, or must be. Segments that are read in place are rows of
-/// neighbouring pixels with all their channels.
-bool wants_gather(Isa isa, const ConvShape& s) {
-  const bool contiguous = s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1);
-  if (!contiguous) return true;
-  const int64_t row = s.columns.kernel * s.group_in, pixels = isa == Isa::kMve ? 2 : 1;
-  const int64_t copy_row = isa == Isa::kMve ? 40 + row / 4 : 150 + 4 * row;
-  const int64_t copy = pixels * s.rows.kernel * copy_row;
-  const int64_t blocks = (s.group_out + 3) / 4 * pixels;
-  return blocks * s.rows.kernel * segment_cost(isa, row) > blocks * segment_cost(isa, s.window()) + copy;
-}
-
-/// What a window is for the tiles of Helium: read where it lies, as a whole or row by row, or gathered.
-enum class TileWindows { kWhole, kRows, kGathered };
-
-/// Cycles for a position: its products, what a run costs, and the copy.
-double tile_cycles(const ConvShape& s, const ConvSegments& segments, bool gathered) {
-  const double blocks = channel_blocks(static_cast<uint32_t>(s.group_out));
-  const double chunks = segments.count * tile_chunks(segments), rows = segments.count;
-  const double products = blocks * (16 * chunks + (segments.count > 1 ? 9 * rows : 0)) / 2;
-  const double run = 200 + 48 * blocks;
-  if (!gathered) return products + run / static_cast<double>(s.columns.out);
-  const double row_chunks = static_cast<double>((s.columns.kernel * s.group_in + 15) / 16);
-  return products + run / tile_windows(tile_window_bytes(segments)) +
-         static_cast<double>(s.rows.kernel) * (9 * row_chunks + 25.0 / static_cast<double>(s.columns.out));
-}
-
-TileWindows tile_windows_of(const ConvShape& s) {
-  const int64_t dilation =
-      std::max(s.rows.kernel == 1 ? 1 : s.rows.dilation, s.columns.kernel == 1 ? 1 : s.columns.dilation);
-  const auto row = static_cast<uint32_t>(s.columns.kernel * s.group_in);
-  const ConvSegments whole = {1, static_cast<uint32_t>(s.window())}, rows = {static_cast<uint32_t>(s.rows.kernel), row};
-  const bool inside = s.rows.pad + s.columns.pad == 0 && (s.rows.out - 1) * s.rows.stride < s.rows.in &&
-                      (s.columns.out - 1) * s.columns.stride < s.columns.in;
-  if (dilation > 1) return TileWindows::kGathered;
-  if (inside && s.rows.kernel * s.columns.kernel == 1) return TileWindows::kWhole;
-  const bool as_rows = s.rows.kernel == 1 || (s.groups == 1 && has_tile_rows(rows));
-  if (!as_rows || tile_cycles(s, whole, true) < tile_cycles(s, rows, false)) return TileWindows::kGathered;
-  return s.rows.kernel == 1 ? TileWindows::kWhole : TileWindows::kRows;
-}
-
-/// Whether two positions at a time pay, and are exact.
-bool wants_two_positions(const NodeTypes& types, const ConvShape& s) {
-  const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
-  return s.rows.out * s.columns.out > 1 && s.group_out % 8 == 0 &&
-         two_positions_are_exact({weight.as<int8_t>(), static_cast<size_t>(weight.size())},
-                                 static_cast<size_t>(s.window()));
-}
-
-/// A kernel, and the params' `gather`.
-struct ConvKernel {
-  const KernelFamily& family;
-  uint8_t gather;
-};
-
-ConvKernel plain_kernel(const NodeTypes& types, Isa isa) {
-  const ConvShape s = conv_shape(types);
-  if (isa == Isa::kScalar && wants_two_positions(types, s)) return {*find_kernel_family("conv2d_two_positions_s8"), 0};
-  return {*find_kernel_family("conv2d_s8"), wants_gather(isa, s)};
-}
-
-/// The tiles of Helium shift no accumulator left, and hold all rows between those of a window.
-ConvKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
-  constexpr int64_t kMostRows = 1 << 14;
-  const ConvShape s = conv_shape(types);
-  const bool tiles = lowering.isa() == Isa::kMve && !folded.left_shift();
-  const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
-  if (!tiles || s.window() > kTileLongestWindow || spread > kMostRows) return plain_kernel(types, lowering.isa());
-  const TileWindows windows = tile_windows_of(s);
-  return {*find_kernel_family(windows == TileWindows::kRows ? "conv2d_rows_s8" : "conv2d_tiles_s8"),
-          windows == TileWindows::kGathered};
-}
-
-Conv2dParams conv2d_params(const NodeTypes& types, uint8_t gather, const FoldedChannels& folded) {
+/// Windows read where they lie.
+Conv2dParams conv2d_params(const NodeTypes& types, const FoldedChannels& folded) {
   const Conv2d& conv = *types.node.as<Conv2d>();
   const ConvShape s = conv_shape(types);
   return {.geometry = conv_geometry(s, 1),
@@ -180,25 +103,57 @@ Conv2dParams conv2d_params(const NodeTypes& types, uint8_t gather, const FoldedC
           .in_channels = static_cast<uint16_t>(s.group_in),
           .out_channels = static_cast<uint16_t>(s.group_out),
           .zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]),
-          .gather = gather,
+          .gather = 0,
           .codes = output_codes(types.output(), folded, conv.min, conv.max),
           .reserved = 0};
 }
 
-/// The kernel of each step and its parameters.
-struct ConvCall {
-  const KernelFamily& family;
-  std::vector<uint8_t> params;
-};
+/// Whether a window's rows may be read where they lie: neighbouring pixels with all their channels.
+bool has_whole_rows(const ConvShape& s) { return s.columns.kernel == 1 || (s.columns.dilation == 1 && s.groups == 1); }
 
-ConvCall conv_call(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
-  if (lowering.isa() == Isa::kDsp) {
-    // Only the host looks at `gather`.
-    const Conv2dParams params = conv2d_params(types, wants_gather(Isa::kScalar, conv_shape(types)), folded);
-    return {*find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(params, folded))};
+/// The tiles of Helium shift no accumulator left, and hold all rows between those of a window. They read a window as a
+/// whole where it is one row of the map, row by row, or gathered.
+void add_tiles(const ConvShape& s, const Conv2dParams& p, std::vector<KernelCandidate>& to) {
+  constexpr int64_t kMostRows = 1 << 14;
+  const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
+  if (p.codes.left_shift != 0 || s.window() > kTileLongestWindow || spread > kMostRows) return;
+  const bool dilated = p.geometry.dilation_height > 1 || p.geometry.dilation_width > 1;
+  Conv2dParams in_place = p, gathered = p;
+  in_place.gather = 0;
+  gathered.gather = 1;
+  if (!dilated && s.rows.kernel == 1) to.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(in_place)});
+  if (!dilated && s.groups == 1 && has_tile_rows(conv2d_segments(in_place)))
+    to.push_back({find_kernel_family("conv2d_rows_s8"), params_bytes(in_place)});
+  to.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(gathered)});
+}
+
+/// Two positions at a time, where their products are exact.
+void add_two_positions(const NodeTypes& types, const ConvShape& s, const Conv2dParams& p,
+                       std::vector<KernelCandidate>& to) {
+  const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
+  const std::span<const int8_t> codes{weight.as<int8_t>(), static_cast<size_t>(weight.size())};
+  if (s.rows.out * s.columns.out > 1 && s.group_out % 8 == 0 &&
+      two_positions_are_exact(codes, static_cast<size_t>(s.window())))
+    to.push_back({find_kernel_family("conv2d_two_positions_s8"), params_bytes(p)});
+}
+
+/// All kernels that can compute a group of the layer.
+std::vector<KernelCandidate> candidates_for(const NodeTypes& types, Isa isa, const FoldedChannels& folded) {
+  const ConvShape s = conv_shape(types);
+  Conv2dParams p = conv2d_params(types, folded);
+  std::vector<KernelCandidate> all;
+  if (isa == Isa::kDsp) {
+    p.gather = has_whole_rows(s) ? 0 : 1;  // only the host looks at it
+    return {{find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(p, folded))}};
   }
-  const ConvKernel kernel = choose_kernel(types, lowering, folded);
-  return {kernel.family, params_bytes(conv2d_params(types, kernel.gather, folded))};
+  if (isa == Isa::kMve) add_tiles(s, p, all);
+  if (isa == Isa::kScalar) add_two_positions(types, s, p, all);
+  if (isa == Isa::kMve && !all.empty()) return all;  // conv2d_s8 is a fifth as fast there
+  const KernelFamily* plain = find_kernel_family("conv2d_s8");
+  if (has_whole_rows(s)) all.push_back({plain, params_bytes(p)});
+  p.gather = 1;
+  all.push_back({plain, params_bytes(p)});
+  return all;
 }
 
 /// Weights and channels of one group.
@@ -207,7 +162,7 @@ struct GroupOperands {
   BufferId channels;
 };
 
-std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const ConvCall& call,
+std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowering, const KernelCandidate& call,
                                        const FoldedChannels& folded) {
   const ConvShape s = conv_shape(types);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
@@ -216,7 +171,7 @@ std::vector<GroupOperands> pack_groups(const NodeTypes& types, Lowering& lowerin
   for (size_t g = 0; g < static_cast<size_t>(s.groups); ++g) {
     std::vector<uint8_t> channels;
     append_channel_blocks(folded, {g * outputs, 1, outputs}, channels);
-    groups.push_back({lowering.packed(types.node.name + ".weight", call.family, call.params.data(),
+    groups.push_back({lowering.packed(types.node.name + ".weight", *call.family, call.params.data(),
                                       {weight.raw() + g * group_bytes, group_bytes}),
                       lowering.constant(types.node.name + ".channels", channels, 4)});
   }
@@ -230,16 +185,16 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const FoldedChannels folded = fold_channels(types);
   if (!folded.why_not.empty()) return folded.why_not;
   if (s.groups > 1 && s.group_in == 1) return lower_depthwise_conv2d(types, lowering, folded);
-  const ConvCall call = conv_call(types, lowering, folded);
+  const KernelCandidate call = choose_kernel(lowering, candidates_for(types, lowering.isa(), folded));
   const std::vector<GroupOperands> groups = pack_groups(types, lowering, call, folded);
   Extents extents{};
-  internal_check(call.family.host->contract->extents(call.params.data(), &extents),
+  internal_check(call.family->host->contract->extents(call.params.data(), &extents),
                  "conv2d: parameters that extents() refuses");
   const BufferId scratch = lowering.scratch(types.node.name + ".window", extents.bytes[4], 4);
   for (int64_t n = 0; n < s.batch; ++n) {
     for (int64_t g = 0; g < s.groups; ++g) {
       ProgramStep step = image_step(types, lowering, s, {n, 1});
-      step.family = &call.family;
+      step.family = call.family;
       step.params = call.params;
       step.operands[0].offset += static_cast<uint32_t>(g * s.group_in);
       step.operands[1].offset += static_cast<uint32_t>(g * s.group_out);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ops/choose_kernel.h"
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_op.h"
 #include "ops/depthwise_conv2d/depthwise_conv2d.h"
@@ -74,7 +75,8 @@ bool fits_rows(const DepthwiseConv2dParams& p, const FoldedChannels& folded) {
          std::ranges::all_of(folded.channels, is_plain);
 }
 
-/// Patches do 3 to 4 times as many products a cycle, at 16 bytes of weights a channel, which --opt size does not store.
+/// Patches do 3 to 4 times as many products a cycle as the general kernel, at 16 bytes of weights a channel; compact
+/// ones store 9 bytes and build the patch.
 Choice choose(const NodeTypes& types, const Lowering& lowering, const FoldedChannels& folded) {
   const Isa isa = lowering.isa();
   const ConvShape s = conv_shape(types);
@@ -88,10 +90,12 @@ Choice choose(const NodeTypes& types, const Lowering& lowering, const FoldedChan
   const DepthwiseConv2dParams params = params_for(types, s, folded);
   if (isa == Isa::kDsp && fits_rows(params, folded)) return {s, params, find_kernel_family("depthwise_rows_s8")};
   if (isa == Isa::kScalar && fits_words(params)) return {s, params, find_kernel_family("depthwise_words_s8")};
-  std::string_view family = isa == Isa::kMve ? patch_family(params) : "";
-  if (family == "depthwise_patch_s8" && lowering.opt() == Opt::kSize && s.rows.kernel == 3)
-    family = "depthwise_compact_s8";
-  return {s, params, find_kernel_family(family.empty() ? "depthwise_conv2d_s8" : family)};
+  const std::string_view patches = isa == Isa::kMve ? patch_family(params) : "";
+  if (patches.empty()) return {s, params, find_kernel_family("depthwise_conv2d_s8")};
+  std::vector<KernelCandidate> candidates = {{find_kernel_family(patches), params_bytes(params)}};
+  if (patches == "depthwise_patch_s8" && s.rows.kernel == 3 && lowering.opt() == Opt::kSize)
+    candidates.push_back({find_kernel_family("depthwise_compact_s8"), params_bytes(params)});
+  return {s, params, choose_kernel(lowering, std::move(candidates)).family};
 }
 
 }  // namespace

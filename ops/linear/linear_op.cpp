@@ -3,11 +3,10 @@
 // Linear on the host: types, reference, lowering.
 #include "ops/linear/linear_op.h"
 
-#include <algorithm>
 #include <cstddef>
 
+#include "ops/choose_kernel.h"
 #include "ops/conv2d/conv2d.h"
-#include "ops/conv2d/conv2d_op.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/conv2d/conv2d_pairs_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
@@ -160,32 +159,20 @@ bool fits_convolution(const LinearParams& p) {
   return p.in_features < kMost && p.out_features < kMost && p.rows < kMost;
 }
 
-/// Whether the model has the code of convolutions anyway.
-bool has_convolution(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const Node& node) { return node.is<Conv2d>(); });
-}
-
-/// Which kernel, and its parameters.
-struct LinearKernel {
-  std::string_view family;
-  std::vector<uint8_t> params;
-};
-
-LinearKernel choose_kernel(const NodeTypes& types, const Lowering& lowering, const LinearParams& p,
-                           const FoldedChannels& folded) {
-  constexpr uint32_t kLittle = 1 << 14, kMostPaired = 1 << 13;  // pairs take scratch
-  const LinearKernel plain = {"linear_s8", params_bytes(p)};
+/// All kernels that can compute the layer. The tiles of Helium shift no accumulator left; where they can take it,
+/// linear_s8 is a third as fast.
+std::vector<KernelCandidate> candidates_for(const NodeTypes& types, Isa isa, const LinearParams& p,
+                                            const FoldedChannels& folded) {
+  constexpr uint32_t kMostPaired = 1 << 13;  // pairs take scratch
   const auto zero_point = static_cast<int8_t>(types.input(0).quant->zero_point[0]);
-  if (lowering.isa() == Isa::kDsp && p.in_features <= kMostPaired && p.out_features <= UINT16_MAX)
-    return {"conv2d_pairs_s8", params_bytes(pairs_params(convolution_params(p, zero_point), folded))};
-  if (lowering.isa() != Isa::kMve) return plain;
-  const std::vector<uint8_t> convolution = params_bytes(convolution_params(p, zero_point));
-  const bool no_code = fits_convolution(p) && has_convolution(lowering.graph());
-  // The tiles of Helium shift no accumulator left.
-  if (p.codes.left_shift != 0) return plain;
-  // Convolutions take two positions at a time; little work needs no code of its own.
-  const bool pays = p.positions > 1 ? fits_convolution(p) : no_code && p.in_features * p.out_features < kLittle;
-  return pays ? LinearKernel{"conv2d_tiles_s8", convolution} : LinearKernel{"linear_tiles_s8", params_bytes(p)};
+  if (isa == Isa::kDsp && p.in_features <= kMostPaired && p.out_features <= UINT16_MAX)
+    return {
+        {find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(convolution_params(p, zero_point), folded))}};
+  if (isa != Isa::kMve || p.codes.left_shift != 0) return {{find_kernel_family("linear_s8"), params_bytes(p)}};
+  std::vector<KernelCandidate> all = {{find_kernel_family("linear_tiles_s8"), params_bytes(p)}};
+  if (fits_convolution(p))
+    all.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(convolution_params(p, zero_point))});
+  return all;
 }
 
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
@@ -195,9 +182,9 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const Linear& linear = *types.node.as<Linear>();
   auto params = linear_params<LinearParams>(types, 1);
   params.codes = output_codes(types.output(), folded, linear.min, linear.max);
-  const LinearKernel kernel = choose_kernel(types, lowering, params, folded);
+  const KernelCandidate kernel = choose_kernel(lowering, candidates_for(types, lowering.isa(), params, folded));
   ProgramStep step = linear_step(types, lowering, params);
-  step.family = find_kernel_family(kernel.family);
+  step.family = kernel.family;
   step.params = kernel.params;
   const KernelContract& contract = *step.family->host->contract;
   Extents extents{};
@@ -212,7 +199,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
                        {{weights}, {lowering.constant(types.node.name + ".channels", channels, 4)}});
   if (contract.operand_count > 4)
     step.operands.push_back({lowering.scratch(types.node.name + ".scratch", extents.bytes[4], 4)});
-  if (kernel.family.starts_with("conv2d")) step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
+  if (kernel.family->op == "conv2d") step.rows_field = {offsetof(ConvGeometry, in), offsetof(ConvGeometry, out)};
   lowering.emit(std::move(step));
   return std::nullopt;
 }
