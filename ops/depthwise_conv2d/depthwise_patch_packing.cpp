@@ -67,7 +67,7 @@ const HostKernel depthwise_compact_s8_host = {
                 .canonical_count = canonical_count,
                 .index = compact_index},
     .scratch_operand = 4,
-    .stack_bytes = 512,
+    .stack_bytes = 448,
     .rows_at_once = 2};
 
 const HostKernel depthwise_column_s8_host = {
