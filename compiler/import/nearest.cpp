@@ -18,7 +18,7 @@ struct Nearest {
 
 constexpr std::string_view kRelu = "aten.relu.default", kConv = "aten.conv2d.default", kLinear = "aten.linear.default",
                            kBatchNorm = "aten.batch_norm.default", kMaxPool = "aten.max_pool2d.default",
-                           kMean = "aten.mean.dim", kClamp = "aten.clamp.default", kAdd = "aten.add.Tensor";
+                           kMean = "aten.mean.dim", kAdd = "aten.add.Tensor";
 
 constexpr std::array kNearest = std::to_array<Nearest>({
     {"log_softmax", "aten.softmax.int", "nn.Softmax, or the logits: their order is the same"},

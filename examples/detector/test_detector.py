@@ -13,7 +13,7 @@ import torch
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import model  # noqa: E402
+import detector  # noqa: E402
 
 RUSHLIGHT = os.environ.get("RUSHLIGHT", str(HERE.parents[1] / "build/release/rushlight"))
 CHIPS = {"ra8d1": "flash", "alif-e8-hp": "mram"}
@@ -26,7 +26,7 @@ def rushlight(*arguments):
 @pytest.fixture(scope="module")
 def pt2(tmp_path_factory):
     path = tmp_path_factory.mktemp("detector") / "detector.pt2"
-    torch.export.save(model.quantized(), path)
+    torch.export.save(detector.quantized(), path)
     return path
 
 
@@ -77,7 +77,7 @@ def test_copied_weights_are_counted_and_linked(pt2, tmp_path):
 
 
 def test_results_do_not_depend_on_where_things_lie(pt2, tmp_path):
-    np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=model.INPUT_SHAPE).astype(np.float32))
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).normal(size=detector.INPUT_SHAPE).astype(np.float32))
     outputs = {}
     for name, options in {
         "core": ("cortex-m55",),

@@ -2,7 +2,7 @@
 """A single-shot detector for 128x128 RGB pictures with about 450 KiB of int8 weights: what placement on a chip is shown
 with. Its weights are random, since memories do not care what they hold.
 
-    .venv/bin/python examples/detector/model.py detector.pt2
+    .venv/bin/python examples/detector/detector.py detector.pt2
 """
 
 from __future__ import annotations
