@@ -58,10 +58,12 @@ const Function* find_function(std::string_view name) {
   return found == kFunctions.end() ? nullptr : found;
 }
 
-/// The function and its clamp, on real numbers. NaN stays NaN.
-double value_at(double x, const Activation& a) {
-  const double y = find_function(a.function)->of(x, a);
-  return y < a.min ? a.min : y > a.max ? a.max : y;
+/// The function with its clamp, on real numbers. NaN stays NaN.
+auto function_of(const Activation& a) {
+  return [of = find_function(a.function)->of, &a](double x) {
+    const double y = of(x, a);
+    return y < a.min ? a.min : y > a.max ? a.max : y;
+  };
 }
 
 std::vector<TensorType> infer(const NodeTypes& types) {
@@ -72,15 +74,14 @@ std::vector<TensorType> infer(const NodeTypes& types) {
 }
 
 CodeTable table_of(const NodeTypes& types) {
-  return code_table(*types.input(0).quant, *types.output().quant,
-                    [&](double real) { return value_at(real, *types.node.as<Activation>()); });
+  return code_table(*types.input(0).quant, *types.output().quant, function_of(*types.node.as<Activation>()));
 }
 
 std::vector<HostTensor> evaluate(const NodeTypes& types, const Tensors& inputs) {
   if (is_quantized_int8(types.output())) return {look_up(*inputs[0], table_of(types))};
   HostTensor out = *inputs[0];
-  for (int64_t i = 0; i < out.size(); ++i)
-    out.as<float>()[i] = static_cast<float>(value_at(out.as<float>()[i], *types.node.as<Activation>()));
+  const auto function = function_of(*types.node.as<Activation>());
+  for (int64_t i = 0; i < out.size(); ++i) out.as<float>()[i] = static_cast<float>(function(out.as<float>()[i]));
   return {out};
 }
 

@@ -118,12 +118,11 @@ void add_tiles(const ConvShape& s, const Conv2dParams& p, std::vector<KernelCand
   const int64_t spread = s.rows.dilation > 1 ? (s.rows.kernel - 1) * s.rows.dilation * s.columns.in * s.group_in : 0;
   if (p.codes.left_shift != 0 || s.window() > kTileLongestWindow || spread > kMostRows) return;
   const bool dilated = p.geometry.dilation_height > 1 || p.geometry.dilation_width > 1;
-  Conv2dParams in_place = p, gathered = p;
-  in_place.gather = 0;
+  Conv2dParams gathered = p;
   gathered.gather = 1;
-  if (!dilated && s.rows.kernel == 1) to.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(in_place)});
-  if (!dilated && s.groups == 1 && has_tile_rows(conv2d_segments(in_place)))
-    to.push_back({find_kernel_family("conv2d_rows_s8"), params_bytes(in_place)});
+  if (!dilated && s.rows.kernel == 1) to.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(p)});
+  if (!dilated && s.groups == 1 && has_tile_rows(conv2d_segments(p)))
+    to.push_back({find_kernel_family("conv2d_rows_s8"), params_bytes(p)});
   to.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(gathered)});
 }
 
