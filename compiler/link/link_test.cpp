@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compiler/emit/emit.h"
 #include "compiler/firmware/process.h"
 #include "compiler/firmware/run_firmware.h"
