@@ -68,7 +68,7 @@ TEST(Explain, ATransposeThatAViewForces) {
   const TensorId turned = b.node(Permute{{0, 3, 1, 2}}, {x}, quant);
   b.output(b.node(Clamp{.min = 0}, {b.node(Reshape{{1, 32, 64}}, {turned}, quant)}, quant));
   const Explanation explanation = explanation_of(b.graph(), Isa::kMve, "cortex-m55");
-  const ExplainedLayer& layer = layer_with(explanation, "permute");
+  const ExplainedLayer layer = layer_with(explanation, "permute");
   ASSERT_EQ(layer.advice.size(), 1u);
   EXPECT_TRUE(layer.advice[0].is_warning);
   EXPECT_EQ(layer.advice[0].what, "transposes 2048 bytes, because a view behind it reads them in PyTorch's order");
@@ -85,7 +85,7 @@ TEST(Explain, AnIslandThatIsNotQuantized) {
   const Quant quant = random_quant(b.random());
   b.output(b.node(Clamp{.min = -1}, {b.node(Quantize{}, {y}, quant)}, quant));
   const Explanation explanation = explanation_of(b.graph(), Isa::kDsp, "cortex-m4");
-  const ExplainedLayer& layer = layer_with(explanation, "linear");
+  const ExplainedLayer layer = layer_with(explanation, "linear");
   ASSERT_EQ(layer.advice.size(), 1u);
   EXPECT_TRUE(layer.advice[0].is_warning);
   EXPECT_THAT(layer.advice[0].what, HasSubstr("computes in float: linear"));
