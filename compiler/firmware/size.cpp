@@ -36,7 +36,7 @@ std::string source_of(const MapSection& section) {
 
 /// "libc memcpy" of "/usr/lib/libc.a(lib_a-memcpy.o)".
 std::string member_of(const MapSection& section) {
-  static const std::regex kMember(R"(([^/]+)\.a\((?:lib_a-)?(.+)\.o\)$)");
+  static const std::regex kMember(R"(([^/]+)\.a\((?:libc?_a-)?(.+)\.o\)$)");
   std::smatch match;
   return std::regex_search(section.object, match, kMember) ? match[1].str() + " " + match[2].str() : section.object;
 }

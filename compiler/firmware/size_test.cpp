@@ -37,7 +37,8 @@ LOAD /cache/core.open.o
  *fill*         0x0000000011000120        0x4
  .text._ZN4rush11clamp_writeEv
                 0x0000000011000124       0x1c /cache/cd/kernel.clamp_extents.o
- .text          0x0000000011000140       0x30 /usr/lib/libc.a(lib_a-memcpy.o)
+ .text          0x0000000011000140       0x20 /usr/lib/libc.a(lib_a-memcpy.o)
+ .text.memset   0x0000000011000160       0x10 /usr/lib/libc.a(libc_a-memset.o)
  .text.firmware_main
                 0x0000000011000170       0x50 /cache/ef/harness.harness.o
  .rodata.kImage
@@ -92,7 +93,7 @@ TEST(Size, TellsTheProductFromTheHarness) {
   EXPECT_EQ(report.padding_bytes, 4u);
   EXPECT_EQ(report.harness_bytes, 0x50u);
   EXPECT_EQ(report.flash_bytes, 0x40u + 0x108 + 0x3c + 0x2a4 + 0x30 + 4);
-  EXPECT_THAT(report.library, ElementsAre(Pair("libc memcpy", 0x30u)));
+  EXPECT_THAT(report.library, ElementsAre(Pair("libc memcpy", 0x20u), Pair("libc memset", 0x10u)));
   EXPECT_THAT(report.kernels, ElementsAre(Pair("clamp_extents", 0x1cu), Pair("clamp_mve", 0x20u)));
 }
 

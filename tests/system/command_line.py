@@ -260,7 +260,7 @@ class CommandLine(unittest.TestCase):
             call("compile", MODEL, "--target", target, "-o", made)
             call("build", made, "--board", board)
             kept = (made / "firmware.map").read_text().split("Linker script and memory map")[1]
-            code = r"^ \.(?:text|rodata|data|bss)\S*\s+0x\w+\s+0x(\w+) \S*/libc\w*\.a\((?:lib_a-)?(\w+)"
+            code = r"^ \.(?:text|rodata|data|bss)\S*\s+0x\w+\s+0x(\w+) \S*/libc\w*\.a\((?:libc?_a-)?(\w+)"
             members = {name for size, name in re.findall(code, kept, re.MULTILINE) if int(size, 16)}
             self.assertLessEqual(members, {"memcpy", "memset"}, target)
             self.assertIn("memcpy", members, target)
