@@ -71,7 +71,7 @@ LOAD /cache/core.open.o
 
 TEST(LinkerMap, ReadsKeptSections) {
   const auto map = parse_linker_map(kMap);
-  ASSERT_EQ(map.size(), 16u);
+  ASSERT_EQ(map.size(), 17u);
   EXPECT_EQ(map[1].output, ".text");
   EXPECT_EQ(map[1].input, ".text.rush_open");
   EXPECT_EQ(map[1].address, 0x11000000u);
