@@ -590,6 +590,29 @@ TEST(Schedules, EachRunsAndNeedsWhatItSays) {
   EXPECT_GT(chains, 50u);
 }
 
+// A mean makes one row, but in a chain it takes the rows of its input one by one: they may be many at a time.
+TEST(Schedules, AMeanDoesNotKeepBandsLow) {
+  Program program;
+  const Map in = add_map(program, 24, 4), first = add_map(program, 24, 64), second = add_map(program, 24, 64);
+  const Map out = add_map(program, 1, 4);
+  add_row_step(program, {in}, first, {3, 1, 1}, true);
+  add_row_step(program, {first}, second, {3, 1, 1}, true);
+  ProgramStep& mean = add_row_step(program, {second}, out, {24, 24, 0}, true);
+  ProgramStep by_rows = mean;
+  by_rows.rows = 24;
+  by_rows.row_dependencies = {Window{1, 1, 0}.dependency(0)};
+  by_rows.rows_field[kOutput] = -1;
+  mean.row_by_row = std::make_shared<ProgramStep>(by_rows);
+  program.entries.push_back(whole_program(program, {in.buffer}, {out.buffer}));
+
+  const std::vector<Schedule> schedules = find_schedules(program);
+  EXPECT_TRUE(std::ranges::any_of(schedules, [](const Schedule& schedule) {
+    return std::ranges::any_of(schedule.chains, [](const PlannedChain& chain) {
+      return chain.step_count == 3 && std::ranges::min(chain.band_rows) > 1;
+    });
+  }));
+}
+
 /// in -> a -> b -> out, sizes 100, 400, 300, 20.
 Program line_of_layers() {
   Program program;

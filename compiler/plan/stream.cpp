@@ -160,18 +160,17 @@ class ScheduleFinder {
     for (const BandHeights& bands : kHeights) {
       const auto option = try_bands(part, first, rows_of_bands(part, bands));
       if (!option) return false;
-      if (option->live_bytes >= whole_live_) break;  // higher bands need more
+      if (option->live_bytes >= whole_live_) continue;
       options_.push_back(*option);
     }
     return true;
   }
 
   static std::vector<int> rows_of_bands(const Program& part, const BandHeights& bands) {
-    int fewest = part.steps.front().rows;
-    for (const ProgramStep& step : part.steps) fewest = std::min<int>(fewest, step.rows);
     std::vector<int> rows;
-    for (const ProgramStep& step : part.steps)
-      rows.push_back(bands.in_proportion ? bands.rows * step.rows / fewest : bands.rows);
+    for (const ProgramStep& step : part.steps) rows.push_back(step.row_by_row ? step.row_by_row->rows : step.rows);
+    const int fewest = std::ranges::min(rows);
+    for (int& height : rows) height = bands.in_proportion ? bands.rows * height / fewest : bands.rows;
     return rows;
   }
 
