@@ -392,7 +392,7 @@ RUSH_SHARED void walk_gathered(Walk* walk, Band band) {
   const ConvGeometry& g = p.geometry;
   const int32_t most = static_cast<int32_t>(tile_windows(walk->window_bytes));
   const int32_t bytes = static_cast<int32_t>(walk->window_bytes);
-  const bool dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
+  const bool dense = g.out.row_bytes == static_cast<uint32_t>(p.out_pixel) * g.out_width;
   start_ring(walk, band.begin);
   int8_t* const windows = walk->ring + walk->ring_bytes;
   // Where rows lie side by side, windows of the one before may wait for others.
@@ -404,7 +404,7 @@ RUSH_SHARED void walk_gathered(Walk* walk, Band band) {
       gather(*walk, x, count, windows + waiting * bytes);
       x += count;
       waiting += count;
-      const bool row_ends = x == g.out_width && (!dense || y + 1 == band.end);
+      const bool row_ends = x == g.out_width && (!dense || y + 1 == band.end || row_offset(g.out, y + 1) == 0);
       if (waiting < most && !row_ends) continue;
       run_positions(walk, {windows, bytes, output_row(*walk, y) + (x - waiting) * p.out_pixel, waiting});
       waiting = 0;
