@@ -12,6 +12,7 @@
 #include "ops/clamp/clamp.h"
 #include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_pairs.h"
+#include "ops/conv2d/conv2d_tiles.h"
 #include "ops/depthwise_conv2d/depthwise_patch.h"
 #include "ops/dequantize/dequantize.h"
 #include "ops/identity/copy.h"
@@ -152,7 +153,7 @@ KernelWork conv2d_pairs_work(const void* params, const Bands& bands) {
 }
 
 /// Rows; pairs of positions; blocks of four outputs; their segments; chunks of products; rows gathered; chunks
-/// gathered.
+/// gathered; blocks that end a run of positions.
 KernelWork conv2d_tiles_work(const void* params, const Bands& bands) {
   const auto& p = as<Conv2dParams>(params);
   const ConvGeometry& g = p.geometry;
@@ -161,9 +162,13 @@ KernelWork conv2d_tiles_work(const void* params, const Bands& bands) {
   const double pairs = walk.tiles, blocks = pairs * channel_blocks(p.out_channels);
   const double windows = p.gather != 0 ? static_cast<double>(g.out_height) * g.out_width : border_windows(g);
   const double row_bytes = static_cast<double>(g.kernel_width) * p.in_channels;
+  // Gathered windows of several rows make one run, if they are small.
+  const uint32_t most = tile_windows(static_cast<uint32_t>(g.kernel_height * row_bytes));
+  const double runs =
+      p.gather == 0 ? walk.rows : bands.sum([&](int rows) { return ceil_div(rows * g.out_width, most); });
   return work_of({walk.rows, pairs, blocks, blocks * segments.count,
                   blocks * segments.count * ceil_div(segments.bytes, 16), windows * g.kernel_height,
-                  windows * g.kernel_height * ceil_div(row_bytes, 16)});
+                  windows * g.kernel_height * ceil_div(row_bytes, 16), runs * channel_blocks(p.out_channels)});
 }
 
 /// Rows; positions; blocks of channels; taps of blocks; taps of blocks on the border.

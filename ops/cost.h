@@ -17,7 +17,7 @@
 
 namespace rush {
 
-enum : size_t { kCostTerms = 8 };
+enum : size_t { kCostTerms = 9 };
 
 /// What a call does. Term 0 is 1: what any call costs. The others are the family's, see cost.cpp.
 using KernelWork = std::array<double, kCostTerms>;
