@@ -110,7 +110,9 @@ class Wheel(unittest.TestCase):
     def test_missing_libraries_are_named_as_packages(self):
         absent = [f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("fmt", "CLI11")]
         result = subprocess.run(
-            ["cmake", "-S", ROOT, "-B", self.folder, "-DRUSH_TESTS=OFF", *absent], capture_output=True, text=True
+            ["cmake", "-G", "Ninja", "-S", ROOT, "-B", self.folder, "-DRUSH_TESTS=OFF", *absent],
+            capture_output=True,
+            text=True,
         )
         self.assertNotEqual(result.returncode, 0)
         self.assertRegex(result.stderr, r"apt-get install libfmt-dev libcli11-dev\n")
