@@ -160,13 +160,13 @@ std::pair<std::string_view, size_t> header_text(std::span<const uint8_t> bytes, 
   return {text.substr(begin, length), begin + length};
 }
 
-/// Bytes that a shape needs, or nothing if that overflows.
-std::optional<uint64_t> bytes_of(const Shape& shape, DType dtype) {
-  uint64_t bytes = dtype_bytes(dtype);
-  for (int64_t size : shape) {
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) return std::nullopt;
+/// Bytes that a shape needs, or nothing if that overflows, or would if no dimension were 0.
+std::optional<int64_t> bytes_of(const Shape& shape, DType dtype) {
+  auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
+  for (const int64_t size : shape) {
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes)) return std::nullopt;
   }
-  return bytes;
+  return element_count(shape) == 0 ? 0 : bytes;
 }
 
 HostTensor from_fortran(const HostTensor& stored) {
@@ -193,11 +193,11 @@ HostTensor parse_npy(std::span<const uint8_t> bytes, const std::string& name) {
   const auto [text, begin] = header_text(bytes, name);
   Header header = HeaderReader(text, name).read();
   const DType dtype = dtype_of(header, name);
-  const std::optional<uint64_t> needed = bytes_of(header.shape, dtype);
-  const uint64_t held = bytes.size() - begin;
+  const std::optional<int64_t> needed = bytes_of(header.shape, dtype);
+  const auto held = static_cast<int64_t>(bytes.size() - begin);
   if (!needed || *needed != held)
     throw UserError(fmt::format("{}: {} {} needs {} bytes of data, the file has {}", name, dtype_name(dtype),
-                                to_string(header.shape), needed ? std::to_string(*needed) : "more than 2^64", held),
+                                to_string(header.shape), needed ? std::to_string(*needed) : "more than 2^63", held),
                     "write the array again with numpy.save");
   if (header.fortran_order) std::ranges::reverse(header.shape);
   HostTensor tensor(dtype, header.shape);

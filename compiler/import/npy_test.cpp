@@ -102,7 +102,11 @@ TEST(Npy, NamesTheFaults) {
               HasSubstr("the .npy header is damaged"));
   EXPECT_THAT(message_of(npy_file(
                   1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000, 1000000, 1000000), }", "")),
-              HasSubstr("needs more than 2^64 bytes"));
+              HasSubstr("needs more than 2^63 bytes"));
+  for (const char* shape : {"(0, 106040707775, 670147775)", "(106040707775, 670147775, 0)"}) {
+    const std::string header = std::string("{'descr': '<i2', 'fortran_order': True, 'shape': ") + shape + ", }";
+    EXPECT_THAT(message_of(npy_file(1, header, "")), HasSubstr("needs more than 2^63 bytes")) << shape;
+  }
 }
 
 TEST(Npy, EveryTruncationIsRefused) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,8 +57,11 @@ std::optional<DType> parse_dtype(std::string_view name) {
 }
 
 int64_t element_count(const Shape& shape) {
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
   int64_t count = 1;
-  for (int64_t dim : shape) count *= dim;
+  for (const int64_t dim : shape) {
+    if (__builtin_mul_overflow(count, dim, &count)) return std::numeric_limits<int64_t>::max();
+  }
   return count;
 }
 

@@ -24,6 +24,7 @@ std::optional<DType> parse_dtype(std::string_view name);
 
 using Shape = std::vector<int64_t>;
 
+/// At most 2^63 - 1, however large the shape.
 int64_t element_count(const Shape& shape);
 std::string to_string(const Shape& shape);  ///< "[1,64,25,5]"
 
