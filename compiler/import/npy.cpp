@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "compiler/import/names.h"
@@ -187,22 +188,33 @@ std::string shape_text(const Shape& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-}  // namespace
+/// Fills the bytes with those of the file from `begin` on.
+using ReadData = std::function<void(size_t begin, std::span<uint8_t> to)>;
 
-HostTensor parse_npy(std::span<const uint8_t> bytes, const std::string& name) {
-  const auto [text, begin] = header_text(bytes, name);
+/// `head`: the file's first bytes, with all of the header.
+HostTensor make_tensor(std::span<const uint8_t> head, size_t file_bytes, const std::string& name,
+                       const ReadData& read_data) {
+  const auto [text, begin] = header_text(head, name);
   Header header = HeaderReader(text, name).read();
   const DType dtype = dtype_of(header, name);
   const std::optional<int64_t> needed = bytes_of(header.shape, dtype);
-  const auto held = static_cast<int64_t>(bytes.size() - begin);
+  const auto held = static_cast<int64_t>(file_bytes - begin);
   if (!needed || *needed != held)
     throw UserError(fmt::format("{}: {} {} needs {} bytes of data, the file has {}", name, dtype_name(dtype),
                                 to_string(header.shape), needed ? std::to_string(*needed) : "more than 2^63", held),
                     "write the array again with numpy.save");
   if (header.fortran_order) std::ranges::reverse(header.shape);
   HostTensor tensor(dtype, header.shape);
-  std::ranges::copy(bytes.subspan(begin), tensor.raw());
+  read_data(begin, {tensor.raw(), tensor.bytes()});
   return header.fortran_order ? from_fortran(tensor) : tensor;
+}
+
+}  // namespace
+
+HostTensor parse_npy(std::span<const uint8_t> bytes, const std::string& name) {
+  return make_tensor(bytes, bytes.size(), name, [&](size_t begin, std::span<uint8_t> to) {
+    std::ranges::copy(bytes.subspan(begin, to.size()), to.begin());
+  });
 }
 
 HostTensor read_npy(const std::filesystem::path& file) {
@@ -210,10 +222,20 @@ HostTensor read_npy(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream || !std::filesystem::is_regular_file(file, error))
     throw UserError(file.string() + ": cannot be opened", "check the path of the .npy file");
-  std::vector<uint8_t> bytes(std::filesystem::file_size(file, error));
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(stream.gcount()));
-  return parse_npy(bytes, file.string());
+  const auto read = [&](std::span<uint8_t> to) {
+    stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+    if (static_cast<size_t>(stream.gcount()) != to.size())
+      throw UserError(file.string() + ": cannot be read to its end", "write the array again with numpy.save");
+  };
+  constexpr size_t kLongestHead = 1 << 20;
+  const size_t file_bytes = std::filesystem::file_size(file, error);
+  std::vector<uint8_t> head(std::min(file_bytes, kLongestHead));
+  read(head);
+  // A large array goes where it is to lie at once.
+  return make_tensor(head, file_bytes, file.string(), [&](size_t begin, std::span<uint8_t> to) {
+    stream.seekg(static_cast<std::streamoff>(begin));
+    read(to);
+  });
 }
 
 std::string format_npy(const HostTensor& tensor) {
