@@ -20,7 +20,7 @@ from measure import BOARDS, MODELS, SHARED, call
 TARGETS = ("cortex-m55", "cortex-m4")
 LEAST_RATIO = 20
 MOST_SAMPLES, MOST_BYTES = 10000, 40e6  # of the host's data set
-MOST_BOARD_SAMPLES, LEAST_BOARD_SAMPLES, BOARD_ELEMENTS = 100, 20, 1e5
+BOARD_SAMPLES, BOARD_SECONDS = 20, 1.0  # of the emulator's: so many, and twice as many again until they take so long
 
 
 def samples(model: str, count: int) -> np.ndarray:
@@ -40,9 +40,17 @@ def seconds(work: Path, place: str, x: np.ndarray) -> float:
     return min(once(), once())
 
 
-def rate(work: Path, place: str, x: np.ndarray) -> float:
+def rate_of_host(work: Path, x: np.ndarray) -> float:
     """Samples a second, the start not counted."""
-    return (len(x) - 1) / (seconds(work, place, x) - seconds(work, place, x[:1]))
+    return (len(x) - 1) / (seconds(work, "host", x) - seconds(work, "host", x[:1]))
+
+
+def rate_of_board(work: Path, board: str, model: str) -> float:
+    """The same in the emulator."""
+    start, count = seconds(work, board, samples(model, 1)), BOARD_SAMPLES
+    while (taken := seconds(work, board, samples(model, count)) - start) < BOARD_SECONDS and count < MOST_SAMPLES:
+        count *= 2
+    return (count - 1) / taken
 
 
 def ratio(model: str, target: str, folder: Path) -> float:
@@ -52,9 +60,8 @@ def ratio(model: str, target: str, folder: Path) -> float:
     call("build", work, "--board", board)
     one = samples(model, 1)
     of_host = min(MOST_SAMPLES, int(MOST_BYTES / one.nbytes))
-    of_board = min(MOST_BOARD_SAMPLES, max(LEAST_BOARD_SAMPLES, int(BOARD_ELEMENTS / one.size)))
-    host = rate(work, "host", samples(model, of_host))
-    emulator = rate(work, board, samples(model, of_board))
+    host = rate_of_host(work, samples(model, of_host))
+    emulator = rate_of_board(work, board, model)
     print(
         f"{model:<18} {target:<12} host {host:8.0f} samples/s  emulator {emulator:7.1f}  x{host / emulator:.0f}",
         flush=True,
