@@ -238,7 +238,10 @@ HostTensor read_npy(const std::filesystem::path& file) {
   });
 }
 
-std::string format_npy(const HostTensor& tensor) {
+namespace {
+
+/// All before the data.
+std::string npy_head(const HostTensor& tensor) {
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr_of(tensor.dtype()),
                                    shape_text(tensor.shape()));
   const size_t before = kMagic.size() + 4;
@@ -246,15 +249,21 @@ std::string format_npy(const HostTensor& tensor) {
   header += '\n';
   std::string out(kMagic);
   out += {'\x01', '\x00', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
-  out += header;
-  return out.append(reinterpret_cast<const char*>(tensor.raw()), tensor.bytes());
+  return out + header;
 }
 
+const char* data_of(const HostTensor& tensor) { return reinterpret_cast<const char*>(tensor.raw()); }
+
+}  // namespace
+
+std::string format_npy(const HostTensor& tensor) { return npy_head(tensor).append(data_of(tensor), tensor.bytes()); }
+
 void write_npy(const std::filesystem::path& file, const HostTensor& tensor) {
-  const std::string bytes = format_npy(tensor);
+  const std::string head = npy_head(tensor);
   const std::filesystem::path temporary = file.string() + ".tmp";
   std::ofstream stream(temporary, std::ios::binary);
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.write(head.data(), static_cast<std::streamsize>(head.size()));
+  stream.write(data_of(tensor), static_cast<std::streamsize>(tensor.bytes()));
   stream.close();
   std::error_code error;
   if (stream) std::filesystem::rename(temporary, file, error);
