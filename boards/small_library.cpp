@@ -36,9 +36,21 @@ extern "C" void* memcpy(void* to, const void* from, size_t bytes) {
 
 extern "C" void* memset(void* to, int value, size_t bytes) {
   uint8_t* out = static_cast<uint8_t*>(to);
+#if defined(__ARM_FEATURE_MVE)
+  __asm volatile(
+      "vdup.8 q0, %1\n"
+      "wlstp.8 lr, %2, 2f\n"
+      "1: vstrb.8 q0, [%0], #16\n"
+      "letp lr, 1b\n"
+      "2:"
+      : "+r"(out)
+      : "r"(value), "r"(bytes)
+      : "lr", "s0", "s1", "s2", "s3", "memory");
+#else
   for (; bytes != 0; --bytes) {
     *out++ = static_cast<uint8_t>(value);
     __asm volatile("" ::: "memory");
   }
+#endif
   return to;
 }
