@@ -36,12 +36,13 @@ struct PairsTile {
   uint32_t stride;   ///< from there to the next
   int32_t rounding;  ///< twice the zero point, plus 1
   uint32_t pairs;    ///< of a window
-  uint32_t outputs;  ///< pairs of outputs for four positions, blocks of four for one; at least one
+  uint32_t outputs;  ///< an even number for four positions; at least one
   PairsWindows windows;
-  uint32_t tiles;     ///< of four positions
-  int32_t* raw_sums;  ///< one position only; not null: one block, and its sums instead of codes
-  int32_t offset;     ///< one position only: what sums of first outputs are to be added
-  uint32_t shared;    ///< one position only
+  uint32_t tiles;  ///< of four positions
+  // One position only.
+  uint32_t left_shift;  ///< 1 if some output is shifted left
+  int32_t offset;       ///< what sums of first outputs are to be added
+  uint32_t shared;
 };
 
 typedef void PairsLoop(const PairsTile* tile);
@@ -82,10 +83,9 @@ void unpack_four(const PairsTile& tile, const int8_t* from) {
   RUSH_ROLLED for (uint32_t left = tile.windows.count; left != 0; --left, from += tile.windows.gap) {
     uint32_t bytes = tile.windows.bytes, words[4];
     RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
-      for (uint32_t i = 0; i < 4; ++i) words[i] = load_word(from + i * tile.step);
-      to = store_chain(words, to);
-      for (uint32_t i = 0; i < 4; ++i) words[i] >>= 8;
-      to = store_chain(words, to);
+      uint32_t odd[4];
+      for (uint32_t i = 0; i < 4; ++i) odd[i] = (words[i] = load_word(from + i * tile.step)) >> 8;
+      to = store_chain(words, store_chain(odd, to));
     }
     RUSH_ROLLED while (bytes != 0) {
       const uint32_t last = bytes > 1 ? 2 : 1;
@@ -122,7 +122,7 @@ void rush_conv2d_pairs_four(const PairsTile* tile) {
   int8_t* out = tile->out;
   RUSH_ROLLED for (uint32_t i = 0; i < tile->tiles; ++i, out += 4 * tile->stride) {
     unpack_four(*tile, tile->from + 4 * i * tile->step);
-    RUSH_ROLLED for (uint32_t o = 0; o < 2 * tile->outputs; ++o) { store_four(*tile, o, out + o); }
+    RUSH_ROLLED for (uint32_t o = 0; o < tile->outputs; ++o) { store_four(*tile, o, out + o); }
   }
 }
 
@@ -142,18 +142,19 @@ void sum_two(const PairsTile& tile, const int8_t* w, const int32_t* bias, int32_
 }
 
 void rush_conv2d_pairs_one(const PairsTile* tile) {
+  const OutputCodes codes = {static_cast<int8_t>(tile->rounding >> 1), -128, 127, 1};
   const ChannelBlock* block = tile->block;
   const int8_t* w = tile->w;
-  int8_t* out = tile->out;
-  RUSH_ROLLED for (uint32_t left = tile->outputs; left != 0; --left, w += 8 * tile->pairs, ++block, out += 4) {
-    int32_t sums[4];
-    sum_two(*tile, w, block->bias, sums);
-    sum_two(*tile, w + 4 * tile->pairs, block->bias + 2, sums + 2);
-    if (tile->raw_sums != nullptr) {
-      memcpy(tile->raw_sums, sums, sizeof sums);
-      return;
+  int32_t sums[4];
+  RUSH_ROLLED for (uint32_t o = 0; o < tile->outputs; ++o) {
+    const uint32_t lane = o & 3;
+    if ((lane & 1) == 0) {
+      sum_two(*tile, w, block->bias + lane, sums + lane);
+      w += 4 * tile->pairs;
     }
-    for (uint32_t i = 0; i < 4; ++i) out[i] = plain_code(sums[i], block->scale[i], tile->rounding);
+    tile->out[o] = tile->left_shift != 0 ? any_code(sums[lane], block->scale[lane], codes)
+                                         : plain_code(sums[lane], block->scale[lane], tile->rounding);
+    if (lane == 3) ++block;
   }
 }
 
@@ -284,8 +285,8 @@ int32_t unpack_one(const PairsTile& tile) {
     uint32_t bytes = tile.windows.bytes;
     RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
       const BytePairs pairs = load_pairs(from);
-      *to++ = pairs.even;
       *to++ = pairs.odd;
+      *to++ = pairs.even;
       sum = __smlad(pairs.odd, 0x10001, __smlad(pairs.even, 0x10001, sum));
     }
     RUSH_ROLLED while (bytes != 0) {
@@ -299,35 +300,14 @@ int32_t unpack_one(const PairsTile& tile) {
   return sum;
 }
 
-/// The codes of one position that the loop does not store: those that are shifted left, and fewer than four at the end.
-__attribute__((noinline)) void store_rest(const PairsWalk& walk, uint32_t first) {
-  const Conv2dParams& p = *walk.params;
-  int32_t sums[4];
-  PairsTile tile = walk.tile;
-  tile.outputs = 1;
-  tile.raw_sums = sums;
-  tile.w += first * tile.pairs * 2;
-  tile.block += first >> 2;
-  RUSH_ROLLED for (uint32_t o = first; o < p.out_channels; ++o) {
-    if ((o & 3) == 0) rush_conv2d_pairs_one(&tile);
-    tile.out[o] = any_code(sums[o & 3], tile.block->scale[o & 3], p.codes);
-    if ((o & 3) != 3) continue;
-    ++tile.block;
-    tile.w += tile.pairs * 8;
-  }
-}
-
 /// `left` outputs, one by one.
 __attribute__((noinline)) void walk_singly(PairsWalk& walk, uint32_t left) {
-  const Conv2dParams& p = *walk.params;
   PairsTile& tile = walk.tile;
   tile.x[tile.pairs - 1] = 0;
-  tile.outputs = p.codes.left_shift != 0 ? 0 : p.out_channels / 4u;
   RUSH_ROLLED for (; left != 0; --left, tile.out += tile.stride) {
     take_windows(walk, 1, 1);
     tile.offset = static_cast<int32_t>(static_cast<uint32_t>(unpack_one(tile)) * (0u - (tile.shared << 7)));
-    if (tile.outputs != 0) rush_conv2d_pairs_one(&tile);
-    store_rest(walk, tile.outputs * 4);
+    rush_conv2d_pairs_one(&tile);
   }
 }
 
@@ -336,7 +316,6 @@ void walk_fours(PairsWalk& walk, uint32_t left) {
   PairsTile& tile = walk.tile;
   // Where a window has an odd number of pairs, the last one is nothing.
   memset(tile.x + 3 * (tile.pairs - 1), 0, 12);
-  tile.outputs = walk.params->out_channels / 2u;
   RUSH_ROLLED while (left >= 4) {
     const uint32_t taken = take_windows(walk, 4, left / 4);
     tile.tiles = taken / 4;
@@ -376,6 +355,8 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   tile.w = static_cast<const int8_t*>(operands[2]);
   tile.block = static_cast<const ChannelBlock*>(operands[3]);
   tile.stride = p.out_pixel;
+  tile.outputs = p.out_channels;
+  tile.left_shift = p.codes.left_shift;
   tile.rounding = 2 * p.codes.zero_point + 1;
   tile.pairs = layout.pairs;
   tile.windows.bytes = layout.segments.bytes;

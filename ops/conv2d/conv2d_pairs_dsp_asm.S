@@ -23,7 +23,7 @@
   .equ kCount, 44
   .equ kGap, 48
   .equ kTiles, 52
-  .equ kSums, 56
+  .equ kLeftShift, 56
   .equ kOffset, 60
   .equ kShared, 64
   .equ kXEnd, 68
@@ -31,7 +31,8 @@
   .equ kBlockNow, 76
   .equ kOutNow, 80
   .equ kLeft, 84
-  .equ kFrame, 88
+  .equ kSums, 88
+  .equ kFrame, 104
 
   // Keeps the tile's fields and where in the loop the first round begins, given the code's bytes for a pair and how
   // many pairs are unrolled. Leaves x in r1, pairs in r2.
@@ -178,28 +179,28 @@ rush_conv2d_pairs_four:
 2:
   ldr r8, [sp, #kBytes]
   subs r8, r8, #4
-  blo 4f
+  blt 5f
 3:
   ldr r5, [r0, r1]
   ldr r6, [r0, r1, lsl #1]
   ldr r7, [r0, r2]
   ldr r4, [r0], #4
-  chain_words 8, 0
   chain_words 0, 8
-  subs r8, r8, #4
-  bhs 3b
 4:
-  // One to three bytes more: two of them, side by side, make a pair.
-  adds r8, r8, #4
-  beq 7f
+  chain_words 8, 0
+  subs r8, r8, #4
+  bge 3b
 5:
-  cmp r8, #2
-  bhs 6f
+  // One to three bytes more: two of them, side by side, make a pair.
+  adds r8, r8, #2
+  bge 6f
+  adds r8, r8, #1
+  blt 7f
   ldrb r5, [r0, r1]
   ldrb r6, [r0, r1, lsl #1]
   ldrb r7, [r0, r2]
   ldrb r4, [r0], #1
-  b 8f
+  b 4b
 6:
   ldrh r5, [r0, r1]
   ldrh r6, [r0, r1, lsl #1]
@@ -209,10 +210,7 @@ rush_conv2d_pairs_four:
   orr r6, r6, r6, lsl #8
   orr r7, r7, r7, lsl #8
   orr r4, r4, r4, lsl #8
-8:
-  chain_words 8, 0
-  subs r8, r8, #2
-  bgt 5b
+  b 4b
 7:
   ldr r8, [sp, #kGap]
   subs lr, lr, #1
@@ -223,9 +221,8 @@ rush_conv2d_pairs_four:
   ldr r5, [sp, #kOut]
   ldr r6, [sp, #kOutputs]
   ldr r8, [sp, #kW]
-  // Twice as many outputs as are left, negative; bit 0 says which half of a block is next.
-  lsl r6, r6, #1
-  rsb r6, r6, #0
+  // As many outputs as are left, negative; bit 0 says which half of a block is next.
+  rsbs r6, r6, #0
   str r12, [sp, #kBlockNow]
   str r5, [sp, #kOutNow]
   str r6, [sp, #kLeft]
@@ -430,20 +427,25 @@ rush_conv2d_pairs_one:
   asrs r1, r1, #8
   asrs r3, r3, #8
 3:
+  // The next block's weights and constants.
   ldr r4, [sp, #kX]
-  ldr r12, [sp, #kSums]
   ldr r6, [sp, #kBlock]
   mov r8, lr
   sub r4, r9, r4
   add lr, lr, r4
-  cmp r12, #0
-  bne 4f
   ldr r12, [sp, #kRounding]
   ldr r11, [sp, #kOut]
   ldr r10, [sp, #kOutputs]
+  ldr r5, [sp, #kLeftShift]
   add r9, r6, #16
-  ldm r9!, {r4-r7}
-  str r9, [sp, #kBlock]
+  add r6, r6, #32
+  str r6, [sp, #kBlock]
+  subs r10, r10, #4
+  str r10, [sp, #kOutputs]
+  blo 7f
+  cmp r5, #0
+  bne 7f
+  ldm r9, {r4-r7}
   smmul r0, r0, r4
   smmul r1, r1, r5
   smmul r2, r2, r6
@@ -469,13 +471,10 @@ rush_conv2d_pairs_one:
   strb r2, [r11, #2]
   strb r3, [r11, #3]
   add r11, r11, #4
-  str r11, [sp, #kOut]
-  subs r10, r10, #1
-  str r10, [sp, #kOutputs]
-  bne.w 1b
-  end_tile
 4:
-  stm r12, {r0-r3}
+  str r11, [sp, #kOut]
+  cmp r10, #0
+  bgt.w 1b
   end_tile
 5:
   ldr.w r4, [r8], #4
@@ -491,6 +490,36 @@ rush_conv2d_pairs_one:
   smlad r2, r5, r11, r2
   bne 5b
   b 3b
+7:
+  // Fewer than four outputs, or any shift, one by one. Where scales shift left, they are 1/4 or more: sums beyond 13
+  // bits saturate whatever the shift is, and so does any but 0 that is shifted by 15.
+  add r7, sp, #kSums
+  stm r7, {r0-r3}
+  mov r6, r9
+  adds r3, r10, #4
+  cmp r3, #4
+  it hi
+  movhi r3, #4
+8:
+  ldm r7!, {r0}
+  ldm r6!, {r4}
+  sxtb r5, r4
+  adds r5, r5, #1
+  ittt gt
+  ssatgt r0, #13, r0
+  usatgt r5, #4, r5
+  lslgt r0, r5
+  smmul r0, r0, r4
+  it gt
+  movgt r4, #255
+  mvns r4, r4
+  asrs r0, r4
+  add r0, r12
+  ssat r0, #8, r0, asr #1
+  strb r0, [r11], #1
+  subs r3, r3, #1
+  bne 8b
+  b 4b
   .size rush_conv2d_pairs_one, . - rush_conv2d_pairs_one
 
 #endif

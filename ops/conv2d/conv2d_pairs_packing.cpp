@@ -21,11 +21,11 @@ size_t packed_count(Isa isa, const void* params) {
   return size_t{channel_blocks(p.conv.out_channels)} * pairs_layout(p).pairs * 8;
 }
 
-/// Input `half` (0 or 1) of pair i, or -1. Four neighbouring bytes of a segment make pairs 0, 2 and 1, 3, as SXTB16
+/// Input `half` (0 or 1) of pair i, or -1. Four neighbouring bytes of a segment make pairs 1, 3 and 0, 2, as SXTB16
 /// does.
 int64_t input_of(const PairSegments& s, size_t i, size_t half) {
   const size_t each = (s.bytes + 1) / 2, segment = i / each, pair = i % each, whole = s.bytes / 4 * 2;
-  const size_t in_segment = pair < whole ? pair / 2 * 4 + pair % 2 + 2 * half : 2 * pair + half;
+  const size_t in_segment = pair < whole ? pair / 2 * 4 + 1 - pair % 2 + 2 * half : 2 * pair + half;
   if (segment >= s.count || in_segment >= s.bytes) return -1;
   return static_cast<int64_t>(segment * s.bytes + in_segment);
 }
