@@ -191,7 +191,8 @@ KernelWork depthwise_patch_work(const void* params, const Bands& bands) {
   const double singles = g.out_height - 2 * pairs;
   const double groups = p.channels / 4, strips = (pairs + singles) * groups, patches = g.out_width;
   return work_of({pairs + singles, strips, strips * ceil_div(patch_columns(g, g.out_width), 4),
-                  pairs * groups * patches, singles * groups * patches, bands.count() * 4 * groups});
+                  pairs * groups * patches, singles * groups * patches,
+                  (p.keeps_weights != 0 ? 1 : bands.count()) * 4 * groups});
 }
 
 /// A column's rows in patches of sixteen, which hold one or two outputs four rows apart, in two phases. Phases and

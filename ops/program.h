@@ -88,6 +88,8 @@ struct ProgramStep {
   std::vector<OperandRef> operands;
   uint16_t rows = 1;
   std::vector<InPlace> in_place;
+  /// Byte offset in `params` of a flag: scratch keeps what the first band puts there for those behind it. -1: none.
+  int keeps_field = -1;
   std::vector<RowDependency> row_dependencies;
   /// Byte offset in `params` of the Rows of each map operand (-1: not a map), so that a chain can make rings of them.
   std::vector<int> rows_field;

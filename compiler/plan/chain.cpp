@@ -33,11 +33,12 @@ bool is_written(const ProgramStep& step, size_t operand) { return fills(*step.fa
 
 class ChainMaker {
  public:
-  ChainMaker(Program& program, int first_step, int step_count, const std::vector<int>& band_rows)
+  ChainMaker(Program& program, int first_step, int step_count, const std::vector<int>& band_rows, bool keeps_scratch)
       : program_(program),
         first_(static_cast<size_t>(first_step)),
         count_(static_cast<size_t>(step_count)),
-        band_rows_(band_rows) {
+        band_rows_(band_rows),
+        keeps_scratch_(keeps_scratch) {
     internal_check(first_step >= 0 && step_count > 1 && first_ + count_ <= program.steps.size(),
                    "make_chain: no such steps");
   }
@@ -47,6 +48,7 @@ class ChainMaker {
     take_row_by_row();
     find_edges();
     make_rings(rows_needed());
+    if (keeps_scratch_) keep_scratch();
     replace_chains();
   }
 
@@ -223,6 +225,16 @@ class ChainMaker {
     program_[buffer].bytes = rows_bytes(ring);
   }
 
+  void keep_scratch() {
+    for (size_t place = 0; place < count_; ++place) {
+      ProgramStep& keeper = program_.steps[first_ + place];
+      if (keeper.keeps_field < 0) continue;
+      keeper.params.at(static_cast<size_t>(keeper.keeps_field)) = 1;
+      const auto scratch = static_cast<size_t>(keeper.family->host->scratch_operand);
+      program_[keeper.operands.at(scratch).buffer].across_bands = true;
+    }
+  }
+
   /// Of a band; a link has a byte for it.
   int band_rows(size_t place) const {
     if (is_fed(place) || band_rows_.empty()) return 1;
@@ -293,13 +305,15 @@ class ChainMaker {
   size_t first_;
   size_t count_;
   const std::vector<int>& band_rows_;
+  const bool keeps_scratch_;
   std::vector<Edge> edges_;
 };
 
 }  // namespace
 
-void make_chain(Program& program, int first_step, int step_count, const std::vector<int>& band_rows) {
-  ChainMaker(program, first_step, step_count, band_rows).make();
+void make_chain(Program& program, int first_step, int step_count, const std::vector<int>& band_rows,
+                bool keeps_scratch) {
+  ChainMaker(program, first_step, step_count, band_rows, keeps_scratch).make();
 }
 
 }  // namespace rush

@@ -28,6 +28,7 @@ struct TestParams {
   Rows rows[3];
   uint32_t bytes[4];
   uint32_t step_rows;
+  uint32_t keeps_scratch = 0;
 };
 
 bool extents_of(const void* params, Extents* extents) {
@@ -45,6 +46,9 @@ constexpr HostKernel kInOrder = {
     .contract = &kContract, .run = nullptr, .packing = {}, .rows_at_once = 1, .positions_at_once = kAtOnce};
 constexpr HostKernel kInPairs = {.contract = &kContract, .run = nullptr, .packing = {}, .rows_at_once = 2};
 const KernelFamily kAnyFamily = {900, "any", "test", {"scalar", "scalar", "scalar"}, &kAnyOrder};
+constexpr HostKernel kFillsScratch = {
+    .contract = &kContract, .run = nullptr, .packing = {}, .scratch_operand = 3, .rows_at_once = 1};
+const KernelFamily kFillsFamily = {903, "fills", "test", {"scalar", "scalar", "scalar"}, &kFillsScratch};
 const KernelFamily kPairsFamily = {902, "pairs", "test", {"scalar", "scalar", "scalar"}, &kInPairs};
 const KernelFamily kOrderedFamily = {901, "ordered", "test", {"scalar", "scalar", "scalar"}, &kInOrder};
 
@@ -588,6 +592,29 @@ TEST(Schedules, EachRunsAndNeedsWhatItSays) {
     }
   }
   EXPECT_GT(chains, 50u);
+}
+
+// Two steps of a chain with 64 bytes of scratch each: filled for each band, it may lie in one place.
+TEST(Schedules, ScratchThatIsKeptLiesApart) {
+  const auto arena = [](bool keeps_scratch) {
+    Program program;
+    const Map in = add_map(program, 8, 4), inner = add_map(program, 8, 4), out = add_map(program, 8, 4);
+    for (const auto& [from, to] : {std::pair{in, inner}, std::pair{inner, out}}) {
+      ProgramStep& step = add_row_step(program, {from}, to, {1, 1, 0}, true);
+      step.family = &kFillsFamily;
+      step.operands[kScratch] = {add_buffer(program, 64)};
+      step.params.at(offsetof(TestParams, bytes) + kScratch * sizeof(uint32_t)) = 64;
+      step.keeps_field = offsetof(TestParams, keeps_scratch);
+    }
+    program.entries.push_back(whole_program(program, {in.buffer}, {out.buffer}));
+    make_chain(program, 0, 2, {}, keeps_scratch);
+    for (const ProgramStep& step : program.steps)
+      EXPECT_EQ(step.params.at(offsetof(TestParams, keeps_scratch)), keeps_scratch ? 1 : 0);
+    plan_memory(program);
+    Player(program, 0).run(program.entries[0]);
+    return program.regions[0].bytes;
+  };
+  EXPECT_EQ(arena(true), arena(false) + 64);
 }
 
 // A mean makes one row, but in a chain it takes the rows of its input one by one: they may be many at a time.

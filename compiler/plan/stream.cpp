@@ -36,6 +36,7 @@ struct Option {
   int first;
   int count;
   std::vector<int> band_rows;
+  bool keeps_scratch;
   uint64_t live_bytes;
   uint64_t added_cycles;
 };
@@ -70,7 +71,8 @@ class ScheduleFinder {
     made.added_cycles = 0;
     made.live_bytes = 0;
     for (PlannedChain& chain : made.chains) {
-      const auto as_it_is = try_bands(slice(chain.first_step, chain.step_count), chain.first_step, chain.band_rows);
+      const auto as_it_is =
+          try_bands(slice(chain.first_step, chain.step_count), chain.first_step, chain.band_rows, chain.keeps_scratch);
       const Option higher = raised(as_it_is.value(), most_live);
       chain.band_rows = higher.band_rows;
       made.added_cycles += higher.added_cycles;
@@ -143,7 +145,7 @@ class ScheduleFinder {
 
   void try_all_runs() {
     for (int first = 0; first < step_count_; ++first) {
-      options_.push_back({first, 1, {1}, most_live_bytes(slice(first, 1)), 0});
+      options_.push_back({first, 1, {1}, false, most_live_bytes(slice(first, 1)), 0});
       whole_live_ = std::max(whole_live_, options_.back().live_bytes);
     }
     for (int first = 0; first < step_count_; ++first) {
@@ -157,11 +159,14 @@ class ScheduleFinder {
   /// False if these steps, and so any more behind them, cannot be a chain.
   bool try_run(int first, int count) {
     const Program part = slice(first, count);
-    for (const BandHeights& bands : kHeights) {
-      const auto option = try_bands(part, first, rows_of_bands(part, bands));
-      if (!option) return false;
-      if (option->live_bytes >= whole_live_) continue;
-      options_.push_back(*option);
+    const bool may_keep = std::ranges::any_of(part.steps, [](const ProgramStep& s) { return s.keeps_field >= 0; });
+    for (const bool keeps_scratch : {false, true}) {
+      if (keeps_scratch && !may_keep) break;
+      for (const BandHeights& bands : kHeights) {
+        const auto option = try_bands(part, first, rows_of_bands(part, bands), keeps_scratch);
+        if (!option) return false;
+        if (option->live_bytes < whole_live_) options_.push_back(*option);
+      }
     }
     return true;
   }
@@ -175,15 +180,16 @@ class ScheduleFinder {
   }
 
   /// Nothing if the steps cannot be a chain.
-  std::optional<Option> try_bands(const Program& part, int first, const std::vector<int>& band_rows) const {
+  std::optional<Option> try_bands(const Program& part, int first, const std::vector<int>& band_rows,
+                                  bool keeps_scratch) const {
     Program chained = part;
     const auto count = static_cast<int>(part.steps.size());
     try {
-      make_chain(chained, 0, count, band_rows);
+      make_chain(chained, 0, count, band_rows, keeps_scratch);
     } catch (const UserError&) {
       return std::nullopt;
     }
-    return Option{first, count, band_rows, most_live_bytes(chained), cycles_added(part, chained)};
+    return Option{first, count, band_rows, keeps_scratch, most_live_bytes(chained), cycles_added(part, chained)};
   }
 
   uint64_t cycles_added(const Program& part, const Program& chained) const {
@@ -201,7 +207,7 @@ class ScheduleFinder {
       const Option now = option;
       for (size_t place = 0; place <= now.band_rows.size(); ++place) {
         for (const int factor : {1, 2}) {
-          const auto higher = try_bands(part, now.first, raised(part, now.band_rows, place, factor));
+          const auto higher = try_bands(part, now.first, raised(part, now.band_rows, place, factor), now.keeps_scratch);
           if (!higher || higher->live_bytes > most_live || higher->added_cycles >= option.added_cycles) continue;
           option = *higher;
           better = true;
@@ -238,7 +244,8 @@ class ScheduleFinder {
     for (int at = step_count_; at > 0; at = last[static_cast<size_t>(at)]->first) {
       const Option& option = *last[static_cast<size_t>(at)];
       schedule.live_bytes = std::max(schedule.live_bytes, option.live_bytes);
-      if (option.count > 1) schedule.chains.push_back({option.first, option.count, option.band_rows});
+      if (option.count > 1)
+        schedule.chains.push_back({option.first, option.count, option.band_rows, option.keeps_scratch});
     }
     return schedule;
   }
@@ -275,7 +282,7 @@ Schedule raise_bands(const Program& program, const Schedule& schedule, uint64_t 
 
 void apply_schedule(Program& program, const Schedule& schedule) {
   for (const PlannedChain& chain : schedule.chains)
-    make_chain(program, chain.first_step, chain.step_count, chain.band_rows);
+    make_chain(program, chain.first_step, chain.step_count, chain.band_rows, chain.keeps_scratch);
 }
 
 }  // namespace rush

@@ -18,6 +18,7 @@ struct PlannedChain {
   int first_step = 0;
   int step_count = 1;
   std::vector<int> band_rows;  ///< of each step
+  bool keeps_scratch = false;  ///< make_chain()
 };
 
 /// One way to run a program.

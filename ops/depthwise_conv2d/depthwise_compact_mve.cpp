@@ -29,8 +29,10 @@ void rush_spread_weights(uint8_t* to, const uint8_t* from, uint32_t columns, uin
 void depthwise_compact_s8_mve(const void* params, void* const* operands, Band band) {
   const DepthwiseConv2dParams& p = *static_cast<const DepthwiseConv2dParams*>(params);
   uint8_t* const weights = static_cast<uint8_t*>(operands[4]);
-  rush_spread_weights(weights, static_cast<const uint8_t*>(operands[2]), p.geometry.kernel_width, p.channels);
-  weights[16 * p.channels] = 0;
+  if (band.begin == 0 || p.keeps_weights == 0) {
+    rush_spread_weights(weights, static_cast<const uint8_t*>(operands[2]), p.geometry.kernel_width, p.channels);
+    weights[16 * p.channels] = 0;
+  }
   void* const spread[] = {operands[0], operands[1], weights, operands[3], weights + spread_weights_bytes(p.channels)};
   depthwise_patch_s8_mve(params, spread, band);
 }

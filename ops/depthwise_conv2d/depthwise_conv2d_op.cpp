@@ -123,6 +123,8 @@ std::optional<std::string> lower_depthwise_conv2d(const NodeTypes& types, Loweri
     step.params = params_bytes(params);
     step.operands.insert(step.operands.end(), {{weights}, {blocks}});
     if (scratch.valid()) step.operands.push_back({scratch});
+    if (family->name == std::string_view("depthwise_compact_s8"))
+      step.keeps_field = offsetof(DepthwiseConv2dParams, keeps_weights);
     if (s.rows.out != conv_shape(types).rows.out) step.row_dependencies.clear();  // others see one row
     lowering.emit(std::move(step));
   }

@@ -70,22 +70,22 @@ def beyond_bounds(size: dict, stack_bytes: int) -> list[str]:
     return problems + [f"{name} takes {n} bytes" for name, n in large.items()]
 
 
-def on_board(job: tuple[str, str, np.ndarray, Path]) -> list[str]:
+def on_board(job: tuple[str, str, str, np.ndarray, Path]) -> list[str]:
     """One model on one core; what does not hold."""
-    name, target, chosen, folder = job
-    work = folder / f"{name}_{target}"
-    call("compile", SHARED / "models" / f"{name}_int8_pt2e.pt2", "--target", target, "-o", work)
+    name, target, opt, chosen, folder = job
+    work = folder / f"{name}_{target}_{opt}"
+    call("compile", SHARED / "models" / f"{name}_int8_pt2e.pt2", "--target", target, "--opt", opt, "-o", work)
     np.save(work / "x.npy", np.load(SHARED / "models" / "data" / f"{name}_x.npy")[chosen])
     board = BOARDS[target]
     for place in ("host", board):
         options = ("--input", work / "x.npy", "--output", work / f"{place}.npy", "--raw", "--on", place)
         report = call_json("run", work, *options)
     different = int((np.load(work / "host.npy") != np.load(work / f"{board}.npy")).sum())
-    print(f"{name:<18} {target:<14} {len(chosen)} samples, {different} codes differ", flush=True)
+    print(f"{name:<18} {target:<14} {opt:<9} {len(chosen)} samples, {different} codes differ", flush=True)
     problems = beyond_bounds(call_json("size", work), report["stack_bytes"])
     if different:
         problems.append(f"{different} codes differ from the host")
-    return [f"{name} on {target}: {problem}" for problem in problems]
+    return [f"{name} on {target}, {opt}: {problem}" for problem in problems]
 
 
 def choose(name: str, seed: int, everything: bool) -> np.ndarray:
@@ -102,8 +102,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         problems = [p for name in MODELS for p in against_pytorch(name, Path(folder))]
         jobs = [
-            (name, target, choose(name, options.seed, options.all), Path(folder))
-            for target in BOARDS
+            (name, target, opt, choose(name, options.seed, options.all), Path(folder))
+            for target, opt in [*((target, "balanced") for target in BOARDS), ("cortex-m55", "size")]
             for name in MODELS
         ]
         problems += [p for found in for_each(on_board, jobs) for p in found]
