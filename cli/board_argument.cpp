@@ -18,7 +18,7 @@ CLI::Option* add_board_options(CLI::App* command, BoardArgument& board, const st
   return on;
 }
 
-firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const BoardArgument& board) {
+firmware::BuildRequest folder_request(const std::filesystem::path& directory, const BoardArgument& board) {
   const ModelKind kind = model_kind(directory);
   if (kind != ModelKind::kFolder && kind != ModelKind::kLinked) {
     throw UserError(directory.string() + " is not a folder made by compile",
@@ -32,11 +32,11 @@ firmware::BuildRequest firmware_request(const std::filesystem::path& directory, 
           .opt = firmware::opt_of(directory)};
 }
 
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const BoardArgument& board) {
+firmware::BuildRequest model_request(const std::filesystem::path& directory, const BoardArgument& board) {
   if (model_kind(directory) == ModelKind::kLinked) {
     throw UserError(directory.string() + " holds several models", "name the folder that one of them was compiled to");
   }
-  return firmware_request(directory, board);
+  return folder_request(directory, board);
 }
 
 Runner folder_runner(const std::filesystem::path& directory, std::vector<std::vector<uint8_t>>& images) {

@@ -25,11 +25,11 @@ struct BoardArgument {
 CLI::Option* add_board_options(CLI::App* command, BoardArgument& board, const std::string& flag,
                                const std::string& description);
 
-/// A request for a folder that `compile` wrote. If no board is given, it is the target's default board.
-firmware::BuildRequest build_request(const std::filesystem::path& directory, const BoardArgument& board);
+/// A request for a folder that `compile` or `link` wrote. If no board is given, it is the target's default board.
+firmware::BuildRequest folder_request(const std::filesystem::path& directory, const BoardArgument& board);
 
-/// The same, or for a folder that `link` wrote.
-firmware::BuildRequest firmware_request(const std::filesystem::path& directory, const BoardArgument& board);
+/// The same, but an error for what `link` wrote.
+firmware::BuildRequest model_request(const std::filesystem::path& directory, const BoardArgument& board);
 
 /// The program or programs of such a folder, on the host. The runner refers to `images`, which it reads.
 Runner folder_runner(const std::filesystem::path& directory, std::vector<std::vector<uint8_t>>& images);

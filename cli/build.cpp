@@ -25,7 +25,7 @@ void add_build_command(CLI::App& app) {
   add_board_options(command, options->board, "--board", "The board; default: the one that runs the target's code");
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    const firmware::BuildRequest request = firmware_request(options->directory, options->board);
+    const firmware::BuildRequest request = folder_request(options->directory, options->board);
     const firmware::Built built = firmware::build_firmware(request);
     if (options->json) {
       const nlohmann::ordered_json report = {{"elf", built.elf.string()},

@@ -96,7 +96,7 @@ void check_deployed(const Options& options) {
   const std::vector<uint8_t> image = read_image(options.model);
   uint32_t stack_bytes = 0;
   const Runner runner = options.board.is_given()
-                            ? board_runner(build_request(options.model, options.board), &stack_bytes)
+                            ? board_runner(model_request(options.model, options.board), &stack_bytes)
                             : program_runner(image, options.model);
   const std::vector<Sample> inputs = unstack_inputs(runner.inputs, read_arrays(options.inputs));
   require_recorded(make_record(image, inputs, runner.run(inputs)), options.check);

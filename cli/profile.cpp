@@ -23,7 +23,7 @@ struct Options {
 };
 
 ModelProfile profile(const Options& options) {
-  const firmware::BuildRequest request = build_request(options.directory, options.board);
+  const firmware::BuildRequest request = model_request(options.directory, options.board);
   if (options.log.empty()) return profile_on_board(request);
   if (!std::filesystem::is_regular_file(options.log))
     throw UserError(options.log + ": no such file", "name the file that the device's lines were saved to");

@@ -50,7 +50,7 @@ Result run_with(const Runner& runner, const Options& options) {
 }
 
 Result run_on_board(const Options& options, const fs::path& directory) {
-  const firmware::BuildRequest request = firmware_request(directory, options.on);
+  const firmware::BuildRequest request = folder_request(directory, options.on);
   const bool is_linked = model_kind(directory) == ModelKind::kLinked;
   if (options.layers && is_linked)
     throw UserError("--layers counts one model", "name the folder that this model was compiled to");

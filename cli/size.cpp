@@ -88,7 +88,7 @@ void add_size_command(CLI::App& app) {
   command->add_option("DIR", options->directory, "A folder made by compile")->required();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback([options] {
-    if (needs_build(options->directory)) firmware::build_firmware(firmware_request(options->directory, {}));
+    if (needs_build(options->directory)) firmware::build_firmware(folder_request(options->directory, {}));
     const firmware::SizeReport size = firmware::measure_firmware(options->directory);
     update_page(options->directory, size);
     if (options->json) {

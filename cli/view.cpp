@@ -38,7 +38,7 @@ ExplorerFiles of_archive(const Options& options) {
   if (options.board.is_given()) {
     const firmware::TemporaryDirectory directory;
     write_compiled(request.made, options.model, directory.path());
-    facts.profile = profile_on_board(build_request(directory.path(), options.board));
+    facts.profile = profile_on_board(model_request(directory.path(), options.board));
   }
   if (!options.inputs.empty()) {
     request.inputs = read_arrays(options.inputs);
@@ -53,7 +53,7 @@ ExplorerFiles of_image(const Options& options) {
     throw UserError("SQNR needs the model that the program was made from", "name the .pt2 file");
   ExplorerFacts facts;
   if (model_kind(options.model) == ModelKind::kFolder) facts.target = firmware::target_of(options.model).name;
-  if (options.board.is_given()) facts.profile = profile_on_board(build_request(options.model, options.board));
+  if (options.board.is_given()) facts.profile = profile_on_board(model_request(options.model, options.board));
   return explore_image(read_image(options.model), options.model, facts);
 }
 
