@@ -147,7 +147,7 @@ KernelWork conv2d_pairs_work(const void* params, const Bands& bands) {
   const double tiles = conv_walk(p.conv, bands, at_once).tiles;
   const double windows = static_cast<double>(g.out_height) * g.out_width, pairs = layout.pairs;
   const double blocks = tiles * channel_blocks(p.conv.out_channels), products = blocks * pairs;
-  const bool alone = at_once == 1, shared = is_shared(p);
+  const bool alone = at_once == 1, shared = p.shared != 0;
   return work_of({tiles, windows * layout.segments.count, windows * pairs, blocks * at_once, alone ? 0 : products,
                   alone && shared ? products : 0, alone && !shared ? products : 0});
 }

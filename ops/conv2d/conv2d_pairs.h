@@ -15,7 +15,7 @@ struct Conv2dPairsParams {
   /// Of a tile: 1, or 4 for any other value. 4 asks for an even number of outputs, that every accumulator's magnitude
   /// is below kPairsReach, that none is shifted left, and that shifts are at most 22.
   uint8_t positions;
-  /// Of one position only. 1: two outputs share a halfword of weights, which asks for the same reach.
+  /// Of one position only; else 0. 1: two outputs share a halfword of weights, which asks for the same reach.
   uint8_t shared;
   uint8_t whole_rows;  ///< 1: a segment is a row of a window, whose pixels must be neighbours. 0: it is one pixel
   uint8_t reserved;
@@ -43,8 +43,6 @@ struct PairsLayout {
   uint32_t end;      ///< bytes in all
 };
 
-inline bool is_shared(const Conv2dPairsParams& p) { return p.positions == 1 && p.shared == 1; }
-
 /// Not inlined: one copy serves the kernel and its extents.
 inline __attribute__((noinline)) PairsLayout pairs_layout(const Conv2dPairsParams& p) {
   const ConvGeometry& g = p.conv.geometry;
@@ -58,7 +56,9 @@ inline __attribute__((noinline)) PairsLayout pairs_layout(const Conv2dPairsParam
   layout.segments.bytes *= layout.segments.taps;
   layout.pairs = (layout.segments.count * ((layout.segments.bytes + 1) >> 1) + 1) & ~1u;
   layout.windows = layout.end = 4 * words * layout.pairs;
-  const bool is_point = (g.kernel_height | g.kernel_width) == 1 && !windows_leave(g);
+  const bool is_point = (g.kernel_height | g.kernel_width) == 1 && (g.pad_top | g.pad_left) == 0 &&
+                        (g.out_height - 1) * g.stride_height < g.in_height &&
+                        (g.out_width - 1) * g.stride_width < g.in_width;
   if (!is_point) layout.end += layout.segments.count * layout.segments.bytes * positions;
   return layout;
 }

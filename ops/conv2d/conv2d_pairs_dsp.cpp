@@ -18,31 +18,24 @@
 namespace rush {
 namespace {
 
-/// Where a tile's windows lie, in the map or gathered.
-struct PairsWindows {
-  uint32_t bytes;  ///< of a segment
-  uint32_t count;  ///< of segments; at least one
-  uint32_t gap;    ///< from a segment's end to the next
-};
-
-/// One position, or one or more times four.
+/// One position, or one or more times four, whose windows lie in the map or are gathered.
 struct PairsTile {
+  PairsLayout layout;
+  uint32_t gap;        ///< from the end of a window's segment to the next
   const int8_t* from;  ///< the first window
   uint32_t step;       ///< from there to the next position's
   int32_t* x;          ///< pairs of the windows
   const int8_t* w;
   const ChannelBlock* block;
-  int8_t* out;       ///< of the first position
-  uint32_t stride;   ///< from there to the next
-  int32_t rounding;  ///< twice the zero point, plus 1
-  uint32_t pairs;    ///< of a window
-  uint32_t outputs;  ///< an even number for four positions; at least one
-  PairsWindows windows;
-  uint32_t tiles;  ///< of four positions
+  int8_t* out;         ///< of the first position
+  uint32_t stride;     ///< from there to the next
+  int32_t rounding;    ///< twice the zero point, plus 1
+  uint32_t outputs;    ///< an even number for four positions; at least one
+  uint32_t positions;  ///< a multiple of four
   // One position only.
   uint32_t left_shift;  ///< 1 if some output is shifted left
-  int32_t offset;       ///< what sums of first outputs are to be added
-  uint32_t shared;
+  int32_t window_sum;   ///< 128 times that is too much in first outputs' sums, if they are shared
+  uint32_t shared;      ///< 1 if two outputs share halfwords of weights
 };
 
 typedef void PairsLoop(const PairsTile* tile);
@@ -80,8 +73,8 @@ inline int32_t* store_chain(const uint32_t* words, int32_t* to) {
 /// Four windows to chains.
 void unpack_four(const PairsTile& tile, const int8_t* from) {
   int32_t* to = tile.x;
-  RUSH_ROLLED for (uint32_t left = tile.windows.count; left != 0; --left, from += tile.windows.gap) {
-    uint32_t bytes = tile.windows.bytes, words[4];
+  RUSH_ROLLED for (uint32_t left = tile.layout.segments.count; left != 0; --left, from += tile.gap) {
+    uint32_t bytes = tile.layout.segments.bytes, words[4];
     RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
       uint32_t odd[4];
       for (uint32_t i = 0; i < 4; ++i) odd[i] = (words[i] = load_word(from + i * tile.step)) >> 8;
@@ -100,11 +93,11 @@ void unpack_four(const PairsTile& tile, const int8_t* from) {
 /// Output `o` of four positions.
 void store_four(const PairsTile& tile, uint32_t o, int8_t* out) {
   const ChannelBlock& block = tile.block[o >> 2];
-  const int8_t* w = tile.w + (o >> 1) * tile.pairs * 4 + (o & 1);
+  const int8_t* w = tile.w + (o >> 1) * tile.layout.pairs * 4 + (o & 1);
   const int32_t start = static_cast<int32_t>(static_cast<uint32_t>(block.bias[o & 3]) << 8);
   int32_t a = start, b = start, c = start;
   const int32_t* x = tile.x;
-  RUSH_ROLLED for (const int32_t* const end = x + 3 * tile.pairs; x != end; x += 3, w += 4) {
+  RUSH_ROLLED for (const int32_t* const end = x + 3 * tile.layout.pairs; x != end; x += 3, w += 4) {
     const int16x2_t pair = __sxtb16(static_cast<int8x4_t>((w[0] & 0xff) | static_cast<uint32_t>(w[2]) << 16));
     a = __smlad(pair, x[0], a);
     b = __smlad(pair, x[1], b);
@@ -120,17 +113,18 @@ void store_four(const PairsTile& tile, uint32_t o, int8_t* out) {
 
 void rush_conv2d_pairs_four(const PairsTile* tile) {
   int8_t* out = tile->out;
-  RUSH_ROLLED for (uint32_t i = 0; i < tile->tiles; ++i, out += 4 * tile->stride) {
-    unpack_four(*tile, tile->from + 4 * i * tile->step);
+  RUSH_ROLLED for (uint32_t i = 0; i < tile->positions; i += 4, out += 4 * tile->stride) {
+    unpack_four(*tile, tile->from + i * tile->step);
     RUSH_ROLLED for (uint32_t o = 0; o < tile->outputs; ++o) { store_four(*tile, o, out + o); }
   }
 }
 
 /// Two outputs of one position.
 void sum_two(const PairsTile& tile, const int8_t* w, const int32_t* bias, int32_t* sums) {
-  int32_t first = wrapping_add(bias[0], tile.offset), second = bias[1];
+  const uint32_t excess = tile.shared != 0 ? static_cast<uint32_t>(tile.window_sum) * 128 : 0;
+  int32_t first = static_cast<int32_t>(static_cast<uint32_t>(bias[0]) - excess), second = bias[1];
   const int32_t* x = tile.x;
-  RUSH_ROLLED for (const int32_t* const end = x + tile.pairs; x != end; ++x, w += 4) {
+  RUSH_ROLLED for (const int32_t* const end = x + tile.layout.pairs; x != end; ++x, w += 4) {
     const uint32_t word = load_word(w);
     const int16x2_t even = tile.shared != 0 ? static_cast<int16x2_t>(__uxtb16(static_cast<uint8x4_t>(word)))
                                             : __sxtb16(static_cast<int8x4_t>(word));
@@ -150,7 +144,7 @@ void rush_conv2d_pairs_one(const PairsTile* tile) {
     const uint32_t lane = o & 3;
     if ((lane & 1) == 0) {
       sum_two(*tile, w, block->bias + lane, sums + lane);
-      w += 4 * tile->pairs;
+      w += 4 * tile->layout.pairs;
     }
     tile->out[o] = tile->left_shift != 0 ? any_code(sums[lane], block->scale[lane], codes)
                                          : plain_code(sums[lane], block->scale[lane], tile->rounding);
@@ -167,7 +161,6 @@ namespace {
 /// The windows of a map, tile by tile.
 struct PairsWalk {
   PairsTile tile;
-  int8_t* gathered;  ///< windows that do not lie in the map as they are
   const Conv2dParams* params;
   const int8_t* in;
   // The input position of the next window's first tap, and how many outputs of its row are left.
@@ -175,7 +168,6 @@ struct PairsWalk {
   int32_t x;
   uint32_t left;
   const int8_t* row;  ///< where row y lies, if windows of it may lie in the map as they are
-  uint32_t taps;      ///< of a segment
   uint32_t gap;       ///< in the map, from a segment's end to the next
   uint32_t columns;   ///< where windows can begin without leaving the map; of all rows if rows do not matter
 };
@@ -189,7 +181,7 @@ void to_row(PairsWalk& walk, int32_t y) {
   walk.left = g.out_width;
   walk.row = nullptr;
   // A row of a window must be a segment.
-  if (y < 0 || y + span >= g.in_height || walk.taps != g.kernel_width) return;
+  if (y < 0 || y + span >= g.in_height || walk.tile.layout.segments.taps != g.kernel_width) return;
   const RowCursor rows = window_rows(g, static_cast<uint32_t>(y));
   // The window must not come back to the start of a ring.
   if (rows.offset + static_cast<uint32_t>(span) * g.in.row_bytes < rows.limit) walk.row = walk.in + rows.offset;
@@ -220,55 +212,58 @@ __attribute__((noinline)) int8_t* copy(const int8_t* from, uint32_t step, uint32
   return to;
 }
 
-/// Any window.
+template <class T>
+inline T lesser(T a, T b) {
+  return a < b ? a : b;
+}
+
+/// Any window, run by run of neighbouring pixels inside the map or outside.
 int8_t* gather_window(const PairsWalk& walk, int8_t* to) {
   const Conv2dParams& p = *walk.params;
   const ConvGeometry& g = p.geometry;
   const uint32_t outside = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
-  const int8_t* const fill = reinterpret_cast<const int8_t*>(&outside);
-  const int32_t taps = static_cast<int32_t>(walk.taps);
   int32_t y = walk.y;
   RUSH_ROLLED for (uint32_t i = g.kernel_height; i != 0; --i, y += g.dilation_height) {
-    const bool is_inside = y >= 0 && y < g.in_height;
-    int32_t x = walk.x;
-    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= taps, x += g.dilation_width) {
-      const int32_t before = is_inside ? clamp_to(-x, 0, taps) : taps;
-      const int32_t inside = clamp_to(g.in_width - x, before, taps) - before;
-      if (before != 0) to = copy(fill, 0, static_cast<uint32_t>(before) * p.in_channels, to);
-      if (inside != 0) {
-        const int8_t* const from = walk.in + row_offset(g.in, static_cast<uint32_t>(y)) + (x + before) * p.in_pixel;
-        to = copy(from, 4, static_cast<uint32_t>(inside) * p.in_channels, to);
+    const int32_t width = y >= 0 && y < g.in_height ? g.in_width : 0;
+    int32_t x = walk.x, run;
+    RUSH_ROLLED for (int32_t left = g.kernel_width; left > 0; left -= run, x += run * g.dilation_width) {
+      run = lesser(left, static_cast<int32_t>(walk.tile.layout.segments.taps));
+      const int8_t* from = reinterpret_cast<const int8_t*>(&outside);
+      uint32_t step = 0;
+      if (x < 0) {
+        run = lesser(run, -x);
+      } else if (x < width) {
+        run = lesser(run, width - x);
+        from = walk.in + row_offset(g.in, static_cast<uint32_t>(y)) + x * p.in_pixel;
+        step = 4;
       }
-      const int32_t behind = taps - before - inside;
-      if (behind != 0) to = copy(fill, 0, static_cast<uint32_t>(behind) * p.in_channels, to);
+      to = copy(from, step, static_cast<uint32_t>(run) * p.in_channels, to);
     }
   }
   return to;
 }
 
-inline uint32_t lesser(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/// Gives the tile at least `positions` windows and moves behind them; returns how many, at most `most` times as many.
+/// Gives the tile `positions` windows, 1 or 4, or a multiple of that up to `most`, and moves behind them; returns how
+/// many.
 __attribute__((noinline)) uint32_t take_windows(PairsWalk& walk, uint32_t positions, uint32_t most) {
   const Conv2dParams& p = *walk.params;
   PairsTile& tile = walk.tile;
   const uint32_t x = static_cast<uint32_t>(walk.x), stride = p.geometry.stride_width;
   uint32_t inside = 0;
   if (walk.row != nullptr && x < walk.columns) {
-    inside = lesser(lesser((walk.columns - 1 - x) / stride + 1, walk.left) / positions, most);
+    inside = lesser(lesser((walk.columns - 1 - x) / stride + 1, walk.left), most) & (0u - positions);
   }
   if (inside != 0) {
     tile.from = walk.row + x * p.in_pixel;
     tile.step = stride * p.in_pixel;
-    tile.windows.gap = walk.gap;
-    positions *= inside;
-    advance(walk, positions);
-    return positions;
+    tile.gap = walk.gap;
+    advance(walk, inside);
+    return inside;
   }
-  tile.from = walk.gathered;
-  tile.step = tile.windows.bytes * tile.windows.count;
-  tile.windows.gap = 0;
-  int8_t* to = walk.gathered;
+  int8_t* to = reinterpret_cast<int8_t*>(tile.x) + tile.layout.windows;
+  tile.from = to;
+  tile.step = tile.layout.segments.bytes * tile.layout.segments.count;
+  tile.gap = 0;
   RUSH_ROLLED for (uint32_t i = positions; i != 0; --i) {
     to = gather_window(walk, to);
     advance(walk, 1);
@@ -281,8 +276,8 @@ int32_t unpack_one(const PairsTile& tile) {
   const int8_t* from = tile.from;
   int32_t* to = tile.x;
   int32_t sum = 0;
-  RUSH_ROLLED for (uint32_t left = tile.windows.count; left != 0; --left, from += tile.windows.gap) {
-    uint32_t bytes = tile.windows.bytes;
+  RUSH_ROLLED for (uint32_t left = tile.layout.segments.count; left != 0; --left, from += tile.gap) {
+    uint32_t bytes = tile.layout.segments.bytes;
     RUSH_ROLLED for (; bytes >= 4; bytes -= 4, from += 4) {
       const BytePairs pairs = load_pairs(from);
       *to++ = pairs.odd;
@@ -303,10 +298,10 @@ int32_t unpack_one(const PairsTile& tile) {
 /// `left` outputs, one by one.
 __attribute__((noinline)) void walk_singly(PairsWalk& walk, uint32_t left) {
   PairsTile& tile = walk.tile;
-  tile.x[tile.pairs - 1] = 0;
+  tile.x[tile.layout.pairs - 1] = 0;
   RUSH_ROLLED for (; left != 0; --left, tile.out += tile.stride) {
     take_windows(walk, 1, 1);
-    tile.offset = static_cast<int32_t>(static_cast<uint32_t>(unpack_one(tile)) * (0u - (tile.shared << 7)));
+    tile.window_sum = unpack_one(tile);
     rush_conv2d_pairs_one(&tile);
   }
 }
@@ -315,13 +310,12 @@ __attribute__((noinline)) void walk_singly(PairsWalk& walk, uint32_t left) {
 void walk_fours(PairsWalk& walk, uint32_t left) {
   PairsTile& tile = walk.tile;
   // Where a window has an odd number of pairs, the last one is nothing.
-  memset(tile.x + 3 * (tile.pairs - 1), 0, 12);
+  memset(tile.x + 3 * (tile.layout.pairs - 1), 0, 12);
   RUSH_ROLLED while (left >= 4) {
-    const uint32_t taken = take_windows(walk, 4, left / 4);
-    tile.tiles = taken / 4;
+    tile.positions = take_windows(walk, 4, left);
     rush_conv2d_pairs_four(&tile);
-    tile.out += taken * tile.stride;
-    left -= taken;
+    tile.out += tile.positions * tile.stride;
+    left -= tile.positions;
   }
   walk_singly(walk, left);
 }
@@ -341,16 +335,15 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   const Conv2dPairsParams& pairs = *static_cast<const Conv2dPairsParams*>(params);
   const Conv2dParams& p = pairs.conv;
   const ConvGeometry& g = p.geometry;
-  const PairsLayout layout = pairs_layout(pairs);
-  PairsWalk walk = {};
+  PairsWalk walk;
+  PairsTile& tile = walk.tile;
+  tile.layout = pairs_layout(pairs);
+  const PairsLayout& layout = tile.layout;
   walk.params = &p;
   walk.in = static_cast<const int8_t*>(operands[0]);
-  walk.gathered = static_cast<int8_t*>(operands[4]) + layout.windows;
-  walk.taps = layout.segments.taps;
   walk.gap = g.dilation_height * g.in.row_bytes - layout.segments.bytes;
   const uint32_t span = static_cast<uint32_t>(g.kernel_width - 1) * g.dilation_width;
-  if (span < g.in_width) walk.columns = g.in_width - span;
-  PairsTile& tile = walk.tile;
+  walk.columns = span < g.in_width ? g.in_width - span : 0;
   tile.x = static_cast<int32_t*>(operands[4]);
   tile.w = static_cast<const int8_t*>(operands[2]);
   tile.block = static_cast<const ChannelBlock*>(operands[3]);
@@ -358,15 +351,16 @@ void conv2d_pairs_s8_dsp(const void* params, void* const* operands, Band band) {
   tile.outputs = p.out_channels;
   tile.left_shift = p.codes.left_shift;
   tile.rounding = 2 * p.codes.zero_point + 1;
-  tile.pairs = layout.pairs;
-  tile.windows.bytes = layout.segments.bytes;
-  tile.windows.count = layout.segments.count;
-  tile.shared = is_shared(pairs);
-  // Rows of outputs that lie one behind the other are as one, unless there is no room to gather windows of two rows.
+  tile.shared = pairs.shared;
+  // Rows of outputs that lie one behind the other are as one: where their windows do too, and where there is room to
+  // gather windows of two rows.
   const bool is_dense = g.out.reciprocal == 0 && g.out.row_bytes == static_cast<uint32_t>(g.out_width) * p.out_pixel;
-  const bool is_row = is_dense_pointwise(p) && (g.in.reciprocal | g.out.reciprocal) == 0;
-  if (is_row) walk.columns *= g.in_height;
-  const bool is_one = is_row || (is_dense && layout.end != layout.windows);
+  const bool gathers = layout.end != layout.windows;
+  const bool is_row =
+      is_dense && !gathers && g.in.reciprocal == 0 &&
+      g.stride_height * g.in.row_bytes == static_cast<uint32_t>(g.out_width) * g.stride_width * p.in_pixel;
+  if (is_row) walk.columns = 0x7fffffff;
+  const bool is_one = is_row || (is_dense && gathers);
   const uint32_t rows = is_one ? static_cast<uint32_t>(band.end - band.begin) : 1, left = rows * g.out_width;
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += static_cast<int32_t>(rows)) {
     int8_t* const row = static_cast<int8_t*>(operands[1]) + row_offset(g.out, static_cast<uint32_t>(y));

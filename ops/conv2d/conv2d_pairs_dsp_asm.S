@@ -9,49 +9,41 @@
   .thumb
 
   // The tile's fields as they lie on the stack, and what the loops have of their own.
-  .equ kFrom, 0
-  .equ kStep, 4
-  .equ kX, 8
-  .equ kW, 12
-  .equ kBlock, 16
-  .equ kOut, 20
-  .equ kStride, 24
-  .equ kRounding, 28
-  .equ kPairs, 32
-  .equ kOutputs, 36
-  .equ kBytes, 40
-  .equ kCount, 44
-  .equ kGap, 48
-  .equ kTiles, 52
-  .equ kLeftShift, 56
-  .equ kOffset, 60
-  .equ kShared, 64
-  .equ kXEnd, 68
-  .equ kEntry, 72
-  .equ kBlockNow, 76
-  .equ kOutNow, 80
-  .equ kLeft, 84
-  .equ kSums, 88
-  .equ kFrame, 104
+  .equ kCount, 0
+  .equ kBytes, 8
+  .equ kPairs, 12
+  .equ kGap, 24
+  .equ kFrom, 28
+  .equ kStep, 32
+  .equ kX, 36
+  .equ kW, 40
+  .equ kBlock, 44
+  .equ kOut, 48
+  .equ kStride, 52
+  .equ kRounding, 56
+  .equ kOutputs, 60
+  .equ kPositions, 64
+  .equ kLeftShift, 68
+  .equ kWindowSum, 72
+  .equ kShared, 76
+  .equ kXEnd, 80
+  .equ kEntry, 84
+  .equ kBlockNow, 88
+  .equ kOutNow, 92
+  .equ kLeft, 96
+  .equ kSums, 100
+  .equ kFrame, 116
 
-  // Keeps the tile's fields and where in the loop the first round begins, given the code's bytes for a pair and how
-  // many pairs are unrolled. Leaves x in r1, pairs in r2.
+  // Keeps the tile's fields, and where in the loop the first round begins: what pairs are too many for whole rounds, of
+  // so many bytes of code, are left out.
   .macro begin_tile first, pair_bytes, unrolled, before
   push {r4-r11, lr}
-  sub sp, sp, #kFrame
-  ldm r0!, {r1-r9}
-  stm sp, {r1-r9}
-  ldm r0, {r1-r8}
-  add r9, sp, #kOutputs
-  stm r9, {r1-r8}
-  ldr r1, [sp, #kX]
-  ldr r2, [sp, #kPairs]
+  bl keep_tile
   rsb r3, r2, #\before
   and r3, r3, #(\unrolled - 1)
-  mov r4, #\pair_bytes
-  adr.w r5, \first
+  movs r4, #\pair_bytes
+  adr.w r5, \first + 1  // of Thumb code
   mla r5, r3, r4, r5
-  orr r5, r5, #1
   str r5, [sp, #kEntry]
   .endm
 
@@ -155,7 +147,23 @@
   .endm
 #endif
 
-  .section .text.rush_conv2d_pairs_four, "ax", %progbits
+  .section .text.rush_conv2d_pairs, "ax", %progbits
+  .balign 4
+  // Leaves x in r1, pairs in r2.
+  .type keep_tile, %function
+  .thumb_func
+keep_tile:
+  sub sp, sp, #kFrame
+  ldm r0!, {r1-r10}
+  stm sp, {r1-r10}
+  ldm r0, {r1-r10}
+  add r0, sp, #40
+  stm r0, {r1-r10}
+  ldr r1, [sp, #kX]
+  ldr r2, [sp, #kPairs]
+  bx lr
+  .size keep_tile, . - keep_tile
+
   .balign 4
   .global rush_conv2d_pairs_four
   .type rush_conv2d_pairs_four, %function
@@ -241,8 +249,8 @@ rush_conv2d_pairs_four:
   ldr r0, [r12]
   ldr r3, [r12, #4]
 #endif
-  lsl r0, r0, #8
-  lsl r3, r3, #8
+  lsls r0, r0, #8
+  lsls r3, r3, #8
 #if defined(RUSH_DUAL_ISSUE)
   sxtb16 r7, lr, ror #8
 #endif
@@ -347,12 +355,12 @@ rush_conv2d_pairs_four:
   strh r1, [r9]
   bmi.w 10b
 
-  ldr r0, [sp, #kTiles]
+  ldr r0, [sp, #kPositions]
   ldr r1, [sp, #kOut]
   ldr r2, [sp, #kStride]
-  subs r0, r0, #1
+  subs r0, r0, #4
   add r1, r1, r2, lsl #2
-  str r0, [sp, #kTiles]
+  str r0, [sp, #kPositions]
   str r1, [sp, #kOut]
   bne.w 1b
   end_tile
@@ -391,7 +399,6 @@ rush_conv2d_pairs_four:
   smlad r3, r7, \x, r3
   .endm
 
-  .section .text.rush_conv2d_pairs_one, "ax", %progbits
   .balign 4
   .global rush_conv2d_pairs_one
   .type rush_conv2d_pairs_one, %function
@@ -406,13 +413,13 @@ rush_conv2d_pairs_one:
   ldr r4, [sp, #kBlock]
   ldr r5, [sp, #kShared]
   ldr r9, [sp, #kX]
-  ldr r10, [sp, #kOffset]
+  ldr r10, [sp, #kWindowSum]
   ldr r12, [sp, #kXEnd]
   ldm r4, {r0-r3}
   cmp r5, #0
   beq.w 5f
-  add r0, r0, r10
-  add r2, r2, r10
+  sub r0, r0, r10, lsl #7
+  sub r2, r2, r10, lsl #7
   add r1, r0, r1, lsl #8
   add r3, r2, r3, lsl #8
   ldr.w pc, [sp, #kEntry]
@@ -422,8 +429,8 @@ rush_conv2d_pairs_one:
   shared_pairs
   cmp r9, r12
   bne.w 2b
-  sub r1, r1, r0
-  sub r3, r3, r2
+  subs r1, r1, r0
+  subs r3, r3, r2
   asrs r1, r1, #8
   asrs r3, r3, #8
 3:
@@ -434,11 +441,10 @@ rush_conv2d_pairs_one:
   sub r4, r9, r4
   add lr, lr, r4
   ldr r12, [sp, #kRounding]
-  ldr r11, [sp, #kOut]
   ldr r10, [sp, #kOutputs]
   ldr r5, [sp, #kLeftShift]
   add r9, r6, #16
-  add r6, r6, #32
+  adds r6, r6, #32
   str r6, [sp, #kBlock]
   subs r10, r10, #4
   str r10, [sp, #kOutputs]
@@ -458,6 +464,7 @@ rush_conv2d_pairs_one:
   asrs r1, r5
   asrs r2, r6
   asrs r3, r7
+  ldr r4, [sp, #kOut]
   add r0, r12
   add r1, r12
   add r2, r12
@@ -466,13 +473,13 @@ rush_conv2d_pairs_one:
   ssat r1, #8, r1, asr #1
   ssat r2, #8, r2, asr #1
   ssat r3, #8, r3, asr #1
-  strb r0, [r11]
-  strb r1, [r11, #1]
-  strb r2, [r11, #2]
-  strb r3, [r11, #3]
-  add r11, r11, #4
+  strb r0, [r4]
+  strb r1, [r4, #1]
+  strb r2, [r4, #2]
+  strb r3, [r4, #3]
+  adds r4, r4, #4
 4:
-  str r11, [sp, #kOut]
+  str r4, [sp, #kOut]
   cmp r10, #0
   bgt.w 1b
   end_tile
@@ -496,27 +503,28 @@ rush_conv2d_pairs_one:
   add r7, sp, #kSums
   stm r7, {r0-r3}
   mov r6, r9
+  ldr r4, [sp, #kOut]
   adds r3, r10, #4
   cmp r3, #4
   it hi
   movhi r3, #4
 8:
   ldm r7!, {r0}
-  ldm r6!, {r4}
-  sxtb r5, r4
-  adds r5, r5, #1
+  ldm r6!, {r1}
+  sxtb r2, r1
+  adds r2, r2, #1
   ittt gt
   ssatgt r0, #13, r0
-  usatgt r5, #4, r5
-  lslgt r0, r5
-  smmul r0, r0, r4
+  usatgt r2, #4, r2
+  lslgt r0, r2
+  smmul r0, r0, r1
   it gt
-  movgt r4, #255
-  mvns r4, r4
-  asrs r0, r4
+  movgt r1, #255
+  mvns r1, r1
+  asrs r0, r1
   add r0, r12
   ssat r0, #8, r0, asr #1
-  strb r0, [r11], #1
+  strb r0, [r4], #1
   subs r3, r3, #1
   bne 8b
   b 4b

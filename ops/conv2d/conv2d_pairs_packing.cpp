@@ -44,7 +44,7 @@ int64_t index(Isa isa, const void* params, size_t i) {
 uint8_t inverted(Isa isa, const void* params, size_t i) {
   const Conv2dPairsParams& p = params_of(params);
   if (isa == Isa::kScalar) return conv2d_s8_host.packing.inverted(isa, &p.conv, i);
-  return is_shared(p) && i % 2 == 0 ? 0x80 : 0;
+  return p.shared != 0 && i % 2 == 0 ? 0x80 : 0;
 }
 
 /// Scratch above which a tile has one position.
@@ -59,12 +59,14 @@ Conv2dPairsParams pairs_params(const Conv2dParams& conv, const FoldedChannels& f
   };
   Conv2dPairsParams params = {.conv = conv,
                               .positions = 4,
-                              .shared = std::ranges::all_of(folded.channels, is_small),
+                              .shared = 0,
                               .whole_rows = conv.geometry.dilation_width == 1 && conv.in_pixel == conv.in_channels,
                               .reserved = 0};
   if (conv.geometry.out_height * conv.geometry.out_width < 4 || conv.out_channels % 2 != 0 ||
-      pairs_layout(params).end > kMostScratch || !std::ranges::all_of(folded.channels, fits_four))
+      pairs_layout(params).end > kMostScratch || !std::ranges::all_of(folded.channels, fits_four)) {
     params.positions = 1;
+    params.shared = std::ranges::all_of(folded.channels, is_small);
+  }
   return params;
 }
 

@@ -10,8 +10,7 @@
 namespace rush {
 
 enum : uint32_t {
-  kRowsAtOnce = 16,          ///< output rows of a chunk
-  kStridedRowsAtOnce = 8,    ///< with stride 2
+  kRowsAtOnce = 16,          ///< output rows of a chunk; half as many with stride 2
   kPlaneBytes = 72,          ///< one channel of two columns: a word for each of the chunk's input rows
   kColumnsBytes = 288,       ///< four channels of two columns
   kRowsChannelWeights = 12,  ///< for each kernel row w0 w1 w1 w2: SXTB16 gives (w0, w1) and (w1, w2)
@@ -27,7 +26,7 @@ struct DepthwiseRowsParams {
 
 /// Pairs of columns that are unpacked: what an even number of outputs reads.
 inline uint32_t rows_column_pairs(const ConvGeometry& g) {
-  return g.stride_width == 1 ? (g.out_width + 3u) / 2 : ((g.out_width + 1u) & ~1u) + 1;
+  return (((g.out_width + 1u) & ~1u) >> (2 - g.stride_width)) + 1;
 }
 
 extern const KernelContract depthwise_rows_s8_contract;

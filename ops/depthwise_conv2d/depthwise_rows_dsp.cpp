@@ -32,13 +32,11 @@ typedef void DepthwiseRowsLoop(const DepthwiseRowsTile* tile);
 
 /// Columns of a row that are unpacked, in pairs.
 struct RowCut {
-  uint32_t x;  ///< the first; those on the left lie beyond the map too
-  uint32_t columns;
+  uint32_t x;     ///< the first; those on the left of the map count as beyond it
+  uint32_t last;  ///< of the map
   uint32_t pixel_bytes;
   uint32_t outside;  ///< four zero points
-  uint32_t before;   ///< pairs that may lie outside the map
-  uint32_t inside;   ///< pairs behind them that do not
-  uint32_t behind;   ///< pairs behind those that may
+  uint32_t pairs;
   uint32_t row_bytes;
 };
 
@@ -118,11 +116,11 @@ void rush_depthwise_rows(const DepthwiseRowsTile* from) {
 
 void unpack_row(const int8_t* from, int32_t* to, const RowCut& cut) {
   uint32_t x = cut.x;
-  RUSH_ROLLED for (uint32_t left = cut.before + cut.inside + cut.behind; left != 0; --left, x += 2) {
+  RUSH_ROLLED for (uint32_t left = cut.pairs; left != 0; --left, x += 2) {
     uint32_t first = cut.outside, second = cut.outside;
-    if (x < cut.columns) first = load_word(from);
+    if (x <= cut.last) first = load_word(from);
     from += cut.pixel_bytes;
-    if (x + 1 < cut.columns) second = load_word(from);
+    if (x + 1 <= cut.last) second = load_word(from);
     from += cut.pixel_bytes;
     store_columns(first, second, to);
     to += kColumnsBytes / 4;
@@ -148,34 +146,24 @@ struct DepthwiseRowsChunk {
   int32_t first;  ///< inside
 };
 
-/// Rows outside the map are the same for all channels.
-DepthwiseRowsChunk begin_chunk(const DepthwiseConv2dParams& p, const DepthwiseRowsTile& tile, int32_t y, RowCut cut,
-                               int32_t* scratch) {
+/// Rows outside the map, the same for all channels.
+__attribute__((noinline)) void fill_rows(const RowCut& cut, int32_t* to, int32_t rows) {
+  const int32_t outside = __sxtb16(static_cast<int8x4_t>(cut.outside));
+  RUSH_ROLLED for (uint32_t left = 4 * cut.pairs; left != 0; --left) {
+    RUSH_ROLLED for (int32_t i = rows; i > 0; --i) to[i - 1] = outside;
+    to += kPlaneBytes / 4;
+  }
+}
+
+DepthwiseRowsChunk begin_chunk(const DepthwiseConv2dParams& p, const DepthwiseRowsTile& tile, int32_t y,
+                               const RowCut& cut, int32_t* scratch) {
   const ConvGeometry& g = p.geometry;
   const int32_t top = y * g.stride_height - g.pad_top;
   const int32_t rows = static_cast<int32_t>((tile.rows - 1) * tile.stride + 3);
   const int32_t above = clamp_to(-top, 0, rows), end = clamp_to(g.in_height - top, above, rows);
-  cut.columns = cut.inside = cut.behind = 0;
-  cut.before = rows_column_pairs(g);
-  // Nothing is read.
-  const int8_t* const from = reinterpret_cast<const int8_t*>(scratch);
-  rush_depthwise_unpack(from, scratch, &cut, static_cast<uint32_t>(above));
-  rush_depthwise_unpack(from, scratch + end, &cut, static_cast<uint32_t>(rows - end));
+  fill_rows(cut, scratch, above);
+  fill_rows(cut, scratch + end, rows - end);
   return {static_cast<uint32_t>(above), static_cast<uint32_t>(end - above), top + above};
-}
-
-RowCut cut_of(const DepthwiseConv2dParams& p) {
-  const ConvGeometry& g = p.geometry;
-  const uint32_t pairs = rows_column_pairs(g), before = lesser((g.pad_left + 1u) / 2, pairs);
-  const uint32_t end = lesser((g.in_width + g.pad_left) / 2u, pairs), inside = end < before ? 0 : end - before;
-  return {0u - g.pad_left,
-          g.in_width,
-          p.channels,
-          static_cast<uint8_t>(p.zero_point) * 0x01010101u,
-          before,
-          inside,
-          pairs - before - inside,
-          g.in.row_bytes};
 }
 
 }  // namespace
@@ -184,7 +172,8 @@ void depthwise_rows_s8_dsp(const void* params, void* const* operands, Band band)
   const DepthwiseConv2dParams& p = static_cast<const DepthwiseRowsParams*>(params)->depthwise;
   const ConvGeometry& g = p.geometry;
   int32_t* const scratch = static_cast<int32_t*>(operands[4]);
-  const RowCut cut = cut_of(p);
+  const uint32_t outside = static_cast<uint8_t>(p.zero_point) * 0x01010101u;
+  const RowCut cut = {0u - g.pad_left, g.in_width - 1u, p.channels, outside, rows_column_pairs(g), g.in.row_bytes};
   DepthwiseRowsTile tile;
   tile.rounding = 2 * p.codes.zero_point + 1;
   tile.out_step = p.multiplier;
@@ -193,8 +182,7 @@ void depthwise_rows_s8_dsp(const void* params, void* const* operands, Band band)
   tile.columns = g.out_width;
   tile.stride = g.stride_width;
   // Rows of a ring do not follow each other for ever.
-  const uint32_t whole = tile.stride == 1 ? kRowsAtOnce : kStridedRowsAtOnce;
-  const uint32_t most = g.out.reciprocal != 0 ? 1 : whole;
+  const uint32_t most = g.out.reciprocal != 0 ? 1 : kRowsAtOnce >> (tile.stride - 1);
   RUSH_ROLLED for (int32_t y = band.begin; y < band.end; y += static_cast<int32_t>(tile.rows)) {
     tile.rows = lesser(static_cast<uint32_t>(band.end - y), most);
     const DepthwiseRowsChunk chunk = begin_chunk(p, tile, y, cut, scratch);

@@ -36,52 +36,16 @@
   .equ kColumnX, 84
   .equ kColumnOut, 88
   .equ kFirstRows, 92  // the weights of registers that something else takes for a while
+  .equ kRowsEnd, 92    // or kXEnd of the last block
   .equ kOutNow, 108
   .equ kFrame, 116
 
-  // The codes of a block's two rows of two sums. What has no place of its own is stored first, in the place of
-  // another. Moves lr to the next rows and leaves the end of r12 in \d.
-  .macro store_block a, b, c, d
-  ldrd r10, r11, [sp, #kScale]
-  smmla \a, \a, r10, r11
-  smmla \b, \b, r10, r11
-  smmla \c, \c, r10, r11
-  smmla \d, \d, r10, r11
-  ldr r10, [sp, #kShift]
-  asr \a, \a, r10
-  asr \b, \b, r10
-  asr \c, \c, r10
-  asr \d, \d, r10
-  ssat \d, #8, \d
-  ssat \c, #8, \c
-  ssat \b, #8, \b
-  ssat \a, #8, \a
-  ldr r10, [sp, #kBothSteps]
-  ldr r11, [sp, #kRowStep]
-  strb \d, [lr, r10]
-  ldr r10, [sp, #kPixelStep]
-  strb \c, [lr, r11]
-  ldr \d, [sp, #kXEnd]
-  strb \b, [lr, r10]
-  strb \a, [lr]
-  add lr, lr, r11, lsl #1
-  .endm
-
-  // Two loads side by side cost less on cores that issue one instruction a cycle; where they are issued beside
-  // multiplies, they had better be as early as their registers allow.
+  // Where one instruction is issued a cycle, loads stand side by side, since the last of them costs a cycle more; where
+  // they are issued beside multiplies, as early as their registers allow.
   .macro load_column register, row, column
   ldr.w \register, [r12, #(4 * \row + \column * kColumnsBytes)]
   .endm
 
-#if defined(RUSH_DUAL_ISSUE)
-  .macro load_early register, row, column
-  load_column \register, \row, \column
-  .endm
-  .macro load_row row, registers:vararg
-  .endm
-#else
-  .macro load_early register, row, column
-  .endm
   .macro load_row row, first, second, third
   load_column \first, \row, 0
   load_column \second, \row, 1
@@ -89,7 +53,6 @@
   load_column \third, \row, 2
   .endif
   .endm
-#endif
 
   // r0-r5 weights (w0, w1) and (w1, w2) of the three kernel rows; r6, r7 the sums of the first output row, r8, r9 of
   // the second; r10 and r11 two pairs of columns; r12 inputs, lr outputs.
@@ -159,36 +122,57 @@
   ldrd r2, r3, [sp, #(kFirstRows + 8)]
   .endm
 #else
+  // The codes of a block's two rows of two sums. What has no place of its own is stored first, in the place of
+  // another. Moves lr to the next rows; equal if r12 is at their end.
+  .macro store_block
+  ldr r10, [sp, #kScale]
+  ldr r11, [sp, #kAddend]
+  smmla r6, r6, r10, r11
+  smmla r7, r7, r10, r11
+  smmla r8, r8, r10, r11
+  smmla r9, r9, r10, r11
+  ldr r10, [sp, #kShift]
+  asr r6, r6, r10
+  asr r7, r7, r10
+  asr r8, r8, r10
+  asr r9, r9, r10
+  ssat r9, #8, r9
+  ssat r8, #8, r8
+  ssat r7, #8, r7
+  ssat r6, #8, r6
+  ldr r10, [sp, #kBothSteps]
+  ldr r11, [sp, #kRowStep]
+  strb r9, [lr, r10]
+  ldr r10, [sp, #kPixelStep]
+  strb r8, [lr, r11]
+  ldr r9, [sp, #kXEnd]
+  strb r7, [lr, r10]
+  strb r6, [lr]
+  add lr, lr, r11, lsl #1
+  cmp r12, r9
+  .endm
+
   .macro block_of_stride_1
   ldr r9, [sp, #kBias]
-  load_column r10, 0, 0
-  load_column r11, 0, 1
+  load_row 0, r10, r11
   smlad r6, r10, r0, r9
   smlatb r7, r10, r0, r9
-  load_early r10, 1, 0
   add_right r6, r7, r1
-  load_early r11, 1, 1
   load_row 1, r10, r11
   smlad r8, r10, r0, r9
   smlatb r9, r10, r0, r9
   add_left r6, r7, r2
-  load_early r10, 2, 0
   add_right r8, r9, r1
   add_right r6, r7, r3
-  load_early r11, 2, 1
   load_row 2, r10, r11
   add_left r8, r9, r2
   add_left r6, r7, r4
-  load_early r10, 3, 0
   add_right r8, r9, r3
   add_right r6, r7, r5
-  load_early r11, 3, 1
   load_row 3, r10, r11
   add_left r8, r9, r4
   add_right r8, r9, r5
   add r12, r12, #8
-  store_block r6, r7, r8, r9
-  cmp r12, r9
   .endm
 #endif
 
@@ -267,54 +251,41 @@
   add lr, lr, r11, lsl #1
   .endm
 #else
+  // Its codes are made by the end of the other block, which would go on with that: so the end of each block is made the
+  // end of the rows.
   .macro block_of_stride_2
-  ldr r8, [sp, #kBias]
-  load_column r9, 0, 0
-  load_column r10, 0, 1
-  load_column r11, 0, 2
-  smlad r5, r9, r0, r8
-  load_early r9, 1, 0
-  smlad r6, r10, r0, r8
-  smlabb r5, r10, r3, r5
-  load_early r10, 1, 1
-  smlabb r6, r11, r3, r6
-  load_early r11, 1, 2
-  load_row 1, r9, r10, r11
-  smlad r5, r9, r1, r5
-  load_early r9, 2, 0
-  smlad r6, r10, r1, r6
-  smlabt r5, r10, r3, r5
-  load_early r10, 2, 1
-  smlabt r6, r11, r3, r6
-  load_early r11, 2, 2
-  load_row 2, r9, r10, r11
-  smlad r7, r9, r0, r8
-  smlad r8, r10, r0, r8
-  smlad r5, r9, r2, r5
-  load_early r9, 3, 0
-  smlad r6, r10, r2, r6
-  smlabb r5, r10, r4, r5
-  smlabb r7, r10, r3, r7
-  load_early r10, 3, 1
-  smlabb r6, r11, r4, r6
-  smlabb r8, r11, r3, r8
-  load_early r11, 3, 2
-  load_row 3, r9, r10, r11
-  smlad r7, r9, r1, r7
-  load_early r9, 4, 0
-  smlad r8, r10, r1, r8
-  smlabt r7, r10, r3, r7
-  load_early r10, 4, 1
-  smlabt r8, r11, r3, r8
-  load_early r11, 4, 2
-  load_row 4, r9, r10, r11
-  smlad r7, r9, r2, r7
-  smlad r8, r10, r2, r8
-  smlabb r7, r10, r4, r7
-  smlabb r8, r11, r4, r8
-  add r12, r12, #16
-  store_block r5, r6, r7, r8
-  cmp r12, r8
+  ldr r9, [sp, #kBias]
+  load_row 0, r5, r10, r11
+  smlad r6, r5, r0, r9
+  smlad r7, r10, r0, r9
+  smlabb r6, r10, r3, r6
+  smlabb r7, r11, r3, r7
+  load_row 1, r5, r10, r11
+  smlad r6, r5, r1, r6
+  smlad r7, r10, r1, r7
+  smlabt r6, r10, r3, r6
+  smlabt r7, r11, r3, r7
+  load_row 2, r5, r10, r11
+  smlad r8, r5, r0, r9
+  smlad r9, r10, r0, r9
+  smlad r6, r5, r2, r6
+  smlad r7, r10, r2, r7
+  smlabb r6, r10, r4, r6
+  smlabb r8, r10, r3, r8
+  smlabb r7, r11, r4, r7
+  smlabb r9, r11, r3, r9
+  load_row 3, r5, r10, r11
+  smlad r8, r5, r1, r8
+  smlad r9, r10, r1, r9
+  smlabt r8, r10, r3, r8
+  smlabt r9, r11, r3, r9
+  load_row 4, r5, r10, r11
+  smlad r8, r5, r2, r8
+  smlad r9, r10, r2, r9
+  smlabb r8, r10, r4, r8
+  smlabb r9, r11, r4, r9
+  adds r12, r12, #16
+  str r12, [sp, #kXEnd]
   .endm
 #endif
 
@@ -326,11 +297,8 @@
 rush_depthwise_rows:
   push {r4-r11, lr}
   sub sp, sp, #kFrame
-  ldm r0!, {r1-r8}
-  stm sp, {r1-r8}
-  ldm r0, {r1-r4}
-  add r5, sp, #kColumns
-  stm r5, {r1-r4}
+  ldm r0, {r1-r12}
+  stm sp, {r1-r12}
 1:
   // A channel. A scale's low byte is minus its shift, so its complement is the shift but one.
   ldr r12, [sp, #kChannels]
@@ -395,11 +363,25 @@ rush_depthwise_rows:
   str r9, [sp, #kRowStep]
   str r7, [sp, #kBothSteps]
   str r8, [sp, #kXEnd]
+#if defined(RUSH_DUAL_ISSUE)
   bne.w 8f
 5:
   block_of_stride_1
   bne 5b
   b 7f
+#else
+  str r8, [sp, #kRowsEnd]
+  bne.w 8f
+5:
+  block_of_stride_1
+9:
+  store_block
+  bne 5b
+  ldr r8, [sp, #kRowsEnd]
+  cmp r12, r8
+  bne 8f
+  b 7f
+#endif
 6:
   // A last row of its own.
   movs r9, #0
@@ -407,7 +389,11 @@ rush_depthwise_rows:
   b 4b
 8:
   block_of_stride_2
+#if defined(RUSH_DUAL_ISSUE)
   bne 8b
+#else
+  b 9b
+#endif
 7:
   ldr r8, [sp, #kRows]
   ldrd r9, r7, [sp, #kRowStep]
@@ -434,9 +420,25 @@ rush_depthwise_rows:
   pop {r4-r11, pc}
   .size rush_depthwise_rows, . - rush_depthwise_rows
 
-  // Four channels of two columns, words r8 and r9, to a word of each plane at r1, which moves to the next columns.
-  // Counts them down in r11.
-  .macro store_columns
+  // r3 rows (at least one) from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the
+  // map's last one, the bytes of a pixel, what lies outside the map, how many pairs of columns, and the bytes of a row.
+  .section .text.rush_depthwise_unpack, "ax", %progbits
+  .balign 4
+  .global rush_depthwise_unpack
+  .type rush_depthwise_unpack, %function
+  .thumb_func
+rush_depthwise_unpack:
+  push {r0-r11, lr}
+1:
+  ldm r2, {r4-r7, r11}
+2:
+  // Two columns, as unsigned numbers: those on the left are beyond the last one too.
+  cmp r4, r5
+  bhs 4f
+  ldr r8, [r0]
+  ldr r9, [r0, r6]
+3:
+  // Four channels of them, words r8 and r9, to a word of each plane.
   sxtb16 r3, r8
   sxtb16 r12, r9
   sxtb16 r8, r8, ror #8
@@ -448,72 +450,30 @@ rush_depthwise_rows:
   str r3, [r1, #(2 * kPlaneBytes)]
   pkhtb r8, r9, r8, asr #16
   str r12, [r1, #kPlaneBytes]
-  subs r11, r11, #1
+  adds r4, r4, #2
   str r8, [r1, #(3 * kPlaneBytes)]
-  add r1, r1, #kColumnsBytes
-  .endm
-
-  // r3 rows (if any) from r0 on, to words side by side from r1 on. r2 points to the cut: the first column, the columns of
-  // the map, the bytes of a pixel, what lies outside the map, how many pairs may lie outside before those that
-  // do not, and behind, and the bytes of a row.
-  .section .text.rush_depthwise_unpack, "ax", %progbits
-  .balign 4
-  .global rush_depthwise_unpack
-  .type rush_depthwise_unpack, %function
-  .thumb_func
-rush_depthwise_unpack:
-  cmp r3, #0
-  it eq
-  bxeq lr
-  push {r0-r11, lr}
-1:
-  ldm r2!, {r4-r7, r11}
-  cmp r11, #0
-  it ne
-  blne unpack_cut
-  ldr r2, [sp, #8]
-  ldr r11, [r2, #20]
-  cmp r11, #0
-  beq 3f
-  add r4, r4, r11, lsl #1
-2:
-  ldr r8, [r0]
-  ldr r9, [r0, r6]
   add r0, r0, r6, lsl #1
-  store_columns
+  add r1, r1, #kColumnsBytes
+  subs r11, r11, #1
   bne 2b
-3:
-  ldr r11, [r2, #24]
-  cmp r11, #0
-  it ne
-  blne unpack_cut
   ldm sp, {r0-r3}
-  ldr r4, [r2, #28]
+  ldr r4, [r2, #20]
   adds r1, r1, #4
   add r0, r0, r4
   subs r3, r3, #1
   stm sp, {r0-r3}
   bne 1b
   pop {r0-r11, pc}
-
-  .type unpack_cut, %function
-  .thumb_func
-unpack_cut:
+4:
   mov r8, r7
   mov r9, r7
-  cmp r4, r5
-  it lo
-  ldrlo r8, [r0]
-  adds r4, r4, #1
-  add r0, r0, r6
-  cmp r4, r5
-  it lo
-  ldrlo r9, [r0]
-  adds r4, r4, #1
-  add r0, r0, r6
-  store_columns
-  bne unpack_cut
-  bx lr
+  it ls
+  ldrls r8, [r0]
+  adds r3, r4, #1
+  cmp r3, r5
+  it ls
+  ldrls r9, [r0, r6]
+  b 3b
   .size rush_depthwise_unpack, . - rush_depthwise_unpack
 
 #endif
