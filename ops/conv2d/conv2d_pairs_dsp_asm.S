@@ -147,9 +147,9 @@
   .endm
 #endif
 
-  .section .text.rush_conv2d_pairs, "ax", %progbits
-  .balign 4
   // Leaves x in r1, pairs in r2.
+  .section .text.keep_tile, "ax", %progbits
+  .balign 4
   .type keep_tile, %function
   .thumb_func
 keep_tile:
@@ -164,6 +164,7 @@ keep_tile:
   bx lr
   .size keep_tile, . - keep_tile
 
+  .section .text.rush_conv2d_pairs_four, "ax", %progbits
   .balign 4
   .global rush_conv2d_pairs_four
   .type rush_conv2d_pairs_four, %function
@@ -399,6 +400,7 @@ rush_conv2d_pairs_four:
   smlad r3, r7, \x, r3
   .endm
 
+  .section .text.rush_conv2d_pairs_one, "ax", %progbits
   .balign 4
   .global rush_conv2d_pairs_one
   .type rush_conv2d_pairs_one, %function
