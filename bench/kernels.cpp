@@ -106,15 +106,16 @@ class Shapes {
         fmt::format("float linear {}->{}", in, out));
   }
 
-  void linear(int64_t positions, int64_t in, int64_t out, bool fine = false) {
+  void linear(int64_t positions, int64_t in, int64_t out, bool fine = false, bool one_scale = false) {
     GraphBuilder b(3);
     const TensorId x = b.input(b.int8_type({positions, in}));
-    const TensorId w = b.weights({out, in});
+    const TensorType per_tensor{DType::kInt8, {out, in}, Quant{.scale = {0.008}, .zero_point = {0}}};
+    const TensorId w = one_scale ? b.constant(per_tensor) : b.weights({out, in});
     Quant quant = output_quant(b, x, in);
     if (fine) quant.scale[0] /= kFine;
     add(b, b.node(Linear{}, {x, w, b.bias(x, w, in)}, quant),
-        fmt::format("linear {}->{}{}{}", in, out, positions > 1 ? fmt::format(" x{}", positions) : "",
-                    fine ? " fine" : ""));
+        fmt::format("linear {}->{}{}{}{}", in, out, positions > 1 ? fmt::format(" x{}", positions) : "",
+                    fine ? " fine" : "", one_scale ? ", one scale" : ""));
   }
 
   /// One node over `inputs` inputs of a shape. `make_quant` gives the output's quant from the input's.
@@ -282,8 +283,10 @@ void add_more(Shapes& s) {
     s.depthwise(
         {.height = height, .width = 1, .in = channels, .out = channels, .kernel_height = kernel, .padded = false});
   for (const auto& [positions, in, out] :
-       {std::array<int64_t, 3>{1, 128, 128}, {1, 8, 128}, {1, 33, 7}, {4, 64, 16}, {1, 1000, 10}, {10, 40, 40}})
+       {std::array<int64_t, 3>{1, 128, 128}, {1, 8, 128}, {1, 33, 7}, {4, 64, 16}, {1, 1000, 10}, {10, 40, 40}}) {
     s.linear(positions, in, out);
+    s.linear(positions, in, out, false, true);
+  }
   for (const Shape& shape : {Shape{1, 4, 4, 8}, Shape{1, 8, 9, 33}, Shape{1, 1, 1, 500}, Shape{1, 25, 20, 24}}) {
     s.plain({"add", Add{}, shape, Shapes::Codes::kNew, 2});
     s.plain({"rescale", Rescale{}, shape});

@@ -18,7 +18,9 @@ const Params& as(const void* params) {
 
 bool is_convolution(std::string_view family) { return family.starts_with("conv2d") && family.ends_with("_s8"); }
 
-bool is_linear(std::string_view family) { return family == "linear_s8" || family == "linear_tiles_s8"; }
+bool is_linear(std::string_view family) {
+  return family == "linear_s8" || family == "linear_tiles_s8" || family == "linear_one_scale_s8";
+}
 
 /// conv2d_s8 is what is left where a faster family does not fit or is not wanted.
 std::string plain_convolution(Isa isa, const Conv2dParams& p) {
@@ -73,7 +75,7 @@ std::string kernel_reason(Isa isa, std::string_view family, const void* params) 
   if (family == "conv2d_pairs_s8") return "windows are unpacked once for all outputs, then two products an instruction";
   if (family == "conv2d_two_positions_s8") return "two positions share each multiplication";
   if (family == "conv2d_s8") return plain_convolution(isa, as<Conv2dParams>(params));
-  if (family == "linear_tiles_s8") return "inputs are loaded once for eight outputs";
+  if (family == "linear_tiles_s8" || family == "linear_one_scale_s8") return "inputs are loaded once for eight outputs";
   if (family == "linear_s8") return linear_reason(isa, as<LinearParams>(params));
   if (family == "depthwise_patch_s8" || family == "depthwise_compact_s8")
     return "four rows interleaved: a window is one vector of products";

@@ -378,7 +378,7 @@ KernelWork kernel_work(Isa isa, std::string_view family, const void* params) {
     return conv2d_pairs_work(params, whole(as<Conv2dPairsParams>(params).conv.geometry));
   if (family == "conv2d_tiles_s8" || family == "conv2d_rows_s8")
     return conv2d_tiles_work(params, whole(as<Conv2dParams>(params).geometry));
-  if (family == "linear_tiles_s8") return linear_tiles_work(params);
+  if (family == "linear_tiles_s8" || family == "linear_one_scale_s8") return linear_tiles_work(params);
   if (family.starts_with("conv2d") && family.ends_with("_s8")) return conv2d_work(isa, params);
   if (family.starts_with("depthwise_conv2d") || family == "depthwise_rows_s8" || family == "depthwise_words_s8")
     return depthwise_work(isa, params);

@@ -14,6 +14,7 @@ namespace rush {
 RUSH_WIDE_KERNEL(conv2d, conv2d_s8)
 RUSH_WIDE_KERNEL(depthwise_conv2d, depthwise_conv2d_s8)
 RUSH_WIDE_KERNEL(linear, linear_s8)
+Kernel linear_one_scale_s8_wide;
 
 namespace {
 
@@ -30,7 +31,8 @@ const WideKernel kKernels[] = {{"conv2d_s8", conv2d_s8_wide, conv2d_wide_weights
                                {"depthwise_compact_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"depthwise_column_s8", depthwise_conv2d_s8_wide, depthwise_conv2d_wide_weights},
                                {"linear_s8", linear_s8_wide, linear_wide_weights},
-                               {"linear_tiles_s8", linear_s8_wide, linear_wide_weights}};
+                               {"linear_tiles_s8", linear_s8_wide, linear_wide_weights},
+                               {"linear_one_scale_s8", linear_one_scale_s8_wide, linear_wide_weights}};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 // Linear on the host: types, reference, lowering.
 #include "ops/linear/linear_op.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "ops/choose_kernel.h"
@@ -159,6 +160,15 @@ bool fits_convolution(const LinearParams& p) {
   return p.in_features < kMost && p.out_features < kMost && p.rows < kMost;
 }
 
+/// The layer's kernel of eight outputs at a time: with one scale if its outputs share one.
+KernelCandidate tiles_candidate(const LinearParams& p, const FoldedChannels& folded) {
+  const int32_t scale = folded.channels.front().multiplier.multiplier;
+  const bool shared = std::ranges::all_of(
+      folded.channels, [&](const FoldedChannel& channel) { return channel.multiplier.multiplier == scale; });
+  if (!shared) return {find_kernel_family("linear_tiles_s8"), params_bytes(p)};
+  return {find_kernel_family("linear_one_scale_s8"), params_bytes(LinearOneScaleParams{p, scale})};
+}
+
 /// All kernels that can compute the layer. The tiles of Helium shift no accumulator left; where they can take it,
 /// linear_s8 is a third as fast.
 std::vector<KernelCandidate> candidates_for(const NodeTypes& types, Isa isa, const LinearParams& p,
@@ -169,10 +179,25 @@ std::vector<KernelCandidate> candidates_for(const NodeTypes& types, Isa isa, con
     return {
         {find_kernel_family("conv2d_pairs_s8"), params_bytes(pairs_params(convolution_params(p, zero_point), folded))}};
   if (isa != Isa::kMve || p.codes.left_shift != 0) return {{find_kernel_family("linear_s8"), params_bytes(p)}};
-  std::vector<KernelCandidate> all = {{find_kernel_family("linear_tiles_s8"), params_bytes(p)}};
+  std::vector<KernelCandidate> all = {tiles_candidate(p, folded)};
   if (fits_convolution(p))
     all.push_back({find_kernel_family("conv2d_tiles_s8"), params_bytes(convolution_params(p, zero_point))});
   return all;
+}
+
+std::vector<uint8_t> channel_bytes(const FoldedChannels& folded) {
+  std::vector<uint8_t> bytes;
+  append_channel_blocks(folded, {0, 1, folded.channels.size()}, bytes);
+  return bytes;
+}
+
+std::vector<uint8_t> biases(const FoldedChannels& folded) {
+  std::vector<uint8_t> bytes;
+  for (const FoldedChannel& channel : folded.channels) {
+    const std::vector<uint8_t> raw = params_bytes(channel.bias);
+    bytes.insert(bytes.end(), raw.begin(), raw.end());
+  }
+  return bytes;
 }
 
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
@@ -189,8 +214,7 @@ std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering
   const KernelContract& contract = *step.family->host->contract;
   Extents extents{};
   internal_check(contract.extents(step.params.data(), &extents), "linear: parameters that extents() refuses");
-  std::vector<uint8_t> channels;
-  append_channel_blocks(folded, {0, 1, params.out_features}, channels);
+  std::vector<uint8_t> channels = kernel.family->name == "linear_one_scale_s8" ? biases(folded) : channel_bytes(folded);
   channels.resize(extents.bytes[3]);
   const HostTensor& weight = *types.graph[types.node.inputs[1]].data;
   const BufferId weights =

@@ -7,6 +7,7 @@
 #include "ops/linear/linear.h"
 #include "ops/linear/linear_op.h"
 #include "ops/linear/linear_tiles.h"
+#include "ops/op_def.h"
 #include "tests/support/contract_check.h"
 #include "tests/support/one_node.h"
 #include "tests/support/op_check.h"
@@ -16,12 +17,21 @@ namespace {
 
 using testing::ElementsAre;
 
+Quant channel_quant(std::vector<double> scales) {
+  Quant quant;
+  quant.zero_point.assign(scales.size(), 0);
+  quant.scale = std::move(scales);
+  quant.axis = 0;
+  return quant;
+}
+
 struct LinearCase {
   Shape x;
   int64_t outputs;
   Linear linear = {};
   std::optional<int64_t> zero_point = {};
-  double output_steps = 60;  ///< typical outputs are so many codes from the zero point
+  double output_steps = 60;                 ///< typical outputs are so many codes from the zero point
+  std::optional<double> weight_scale = {};  ///< one of all channels
 };
 
 void check_linear(const std::string& name, const LinearCase& c) {
@@ -31,7 +41,9 @@ void check_linear(const std::string& name, const LinearCase& c) {
     TensorType type = b.int8_type(c.x);
     if (c.zero_point) type.quant->zero_point[0] = *c.zero_point;
     const TensorId x = b.input(type);
-    const TensorId w = b.weights({c.outputs, c.x.back()});
+    const Shape shape{c.outputs, c.x.back()};
+    const TensorId w =
+        c.weight_scale ? b.constant(TensorType{DType::kInt8, shape, per_tensor(*c.weight_scale, 0)}) : b.weights(shape);
     std::vector<TensorId> inputs{x, w};
     if (with_bias) inputs.push_back(b.bias(x, w, c.x.back()));
     Quant out = random_quant(b.random());
@@ -48,6 +60,34 @@ TEST(Linear, EveryTailOfOutputsAndInputs) {
   check_linear("linear_257", {{1, 257}, 257});
   check_linear("linear_640_128", {{1, 640}, 128});
   for (int64_t chunks = 2; chunks <= 18; ++chunks) check_linear("linear_chunks", {{1, 16 * chunks - 3}, 9});
+}
+
+TEST(Linear, OneScaleOfAllChannels) {
+  const auto check = [](LinearCase c) {
+    c.weight_scale = 0.008;
+    check_linear("one_scale", c);
+  };
+  for (int64_t n = 1; n <= 20; ++n) check({{1, n}, 21 - n});
+  for (int64_t chunks = 2; chunks <= 18; ++chunks) check({{1, 16 * chunks - 3}, 9});
+  check({{1, 128}, 35});
+  check({{2, 18}, 9, {.min = -0.25, .max = 0.5}});
+  check({{1, 4, 3, 17}, 6});
+}
+
+TEST(Linear, ChannelsOfOneScaleAreBiases) {
+  const auto families = [](double second_scale) {
+    GraphBuilder b(5);
+    const TensorId x = b.input(b.int8_type({1, 64}));
+    std::vector<double> scales(8, 0.008);
+    scales[1] = second_scale;
+    const TensorId w = b.constant(TensorType{DType::kInt8, {8, 64}, channel_quant(scales)});
+    Quant out = per_tensor(b.graph().type(x).quant->scale[0] * 4, 0);
+    b.output(b.node(Linear{}, {x, w}, out));
+    const Program program = lower_graph(b.graph(), Isa::kMve, "cortex-m55", Opt::kSpeed);
+    return std::string(program.steps.at(0).family->name);
+  };
+  EXPECT_EQ(families(0.008), "linear_one_scale_s8");
+  EXPECT_EQ(families(0.009), "linear_tiles_s8");
 }
 
 TEST(Linear, Positions) {
@@ -96,12 +136,18 @@ TEST(Linear, TilesAreMadeUpToChunksAndBlocks) {
   Extents extents{};
   ASSERT_TRUE(linear_tiles_s8_contract.extents(&params, &extents));
   EXPECT_THAT(std::vector(extents.bytes, extents.bytes + 5), ElementsAre(24, 16, 128, 64, 16));
+  const LinearOneScaleParams one_scale = {params, 1 << 30};
+  Extents biases{};
+  ASSERT_TRUE(linear_one_scale_s8_contract.extents(&one_scale, &biases));
+  EXPECT_THAT(std::vector(biases.bytes, biases.bytes + 5), ElementsAre(24, 16, 128, 32, 16));
   params.codes.left_shift = 1;
   EXPECT_FALSE(linear_tiles_s8_contract.extents(&params, &extents));
 }
 
 TEST(Linear, WhateverExtentsAcceptStaysInside) {
   check_contract<LinearParams>(linear_tiles_s8_contract, linear_tiles_s8_scalar, small_params(), 48);
+  check_contract<LinearOneScaleParams>(linear_one_scale_s8_contract, linear_one_scale_s8_scalar,
+                                       {small_params(), 1 << 30}, 49);
   check_contract<LinearParams>(linear_s8_contract, linear_s8_scalar, small_params(), 43);
   const LinearF32Params floats = {.in = {48, 2, 0},
                                   .out = {32, 2, 0},
@@ -116,14 +162,6 @@ TEST(Linear, WhateverExtentsAcceptStaysInside) {
 
 // From here on the expected values are PyTorch's: dequantize, linear in float64, clamp, quantize. Element i of x is
 // (37 i + 11) mod 256 - 128, of w (91 i + 5) mod 256 - 128. None is a tie.
-Quant channel_quant(std::vector<double> scales) {
-  Quant quant;
-  quant.zero_point.assign(scales.size(), 0);
-  quant.scale = std::move(scales);
-  quant.axis = 0;
-  return quant;
-}
-
 TEST(Linear, IsWhatPyTorchComputes) {
   const std::vector<NodeInput> inputs{
       {stepping_codes({2, 7}, 37, 11), per_tensor(0.05, -9)},

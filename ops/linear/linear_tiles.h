@@ -16,6 +16,15 @@ enum : uint32_t { kLinearChunk = 16, kLinearBlock = 8 };
 extern const KernelContract linear_tiles_s8_contract;
 Kernel linear_tiles_s8_scalar, linear_tiles_s8_mve;
 
+/// The same where all outputs have one scale (conv2d_channels.h): operand 3 is their biases, made up to whole blocks.
+struct LinearOneScaleParams {
+  LinearParams layer;
+  int32_t scale;
+};
+
+extern const KernelContract linear_one_scale_s8_contract;
+Kernel linear_one_scale_s8_scalar, linear_one_scale_s8_mve;
+
 inline uint32_t linear_chunks(const LinearParams& p) { return (p.in_features + kLinearChunk - 1) / kLinearChunk; }
 inline uint32_t linear_blocks(const LinearParams& p) { return (p.out_features + kLinearBlock - 1) / kLinearBlock; }
 

@@ -14,8 +14,16 @@ bool linear_tiles_s8_extents(const void* params, Extents* extents) {
   return true;
 }
 
+bool linear_one_scale_s8_extents(const void* params, Extents* extents) {
+  if (!linear_tiles_s8_extents(params, extents)) return false;
+  extents->bytes[3] >>= 1;
+  return true;
+}
+
 }  // namespace
 
 const KernelContract linear_tiles_s8_contract = {linear_tiles_s8_extents, sizeof(LinearParams), 5, 0x12, 0x08};
+const KernelContract linear_one_scale_s8_contract = {linear_one_scale_s8_extents, sizeof(LinearOneScaleParams), 5, 0x12,
+                                                     0x08};
 
 }  // namespace rush

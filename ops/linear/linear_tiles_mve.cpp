@@ -2,6 +2,7 @@
 //
 // Eight outputs at a time by VMLADAVA, all of one position before the next one: weights are what there is most of.
 #include <arm_mve.h>
+#include <stddef.h>
 
 #include "../conv2d/conv2d_channels_mve.h"
 #include "../conv2d/conv2d_clamp_mve.h"
@@ -19,30 +20,50 @@ struct LinearRun {
   const int8_t* x;
   const int8_t* weights_end;
   const int8_t* weights;
-  const ChannelBlock* channels;
+  const void* channels;  ///< ChannelBlocks, or biases
   int8_t* out;
   int32_t zero_point;
   uint32_t last[2];  ///< of the last eight outputs, how many of the first four and of the others there are
   uint32_t tile;     ///< the code for eight outputs
+  int32_t scale;     ///< of all outputs, where `channels` are biases
   uint32_t chunks;
 };
 
 #ifdef RUSH_ASM
+static_assert(offsetof(LinearRun, scale) == 48, "as in assembly");
+
 extern "C" void rush_linear_run_mve(const LinearRun* run);
-extern "C" const uint16_t rush_linear_run_entries[5];
+extern "C" void rush_linear_one_scale_run_mve(const LinearRun* run);
+extern "C" const uint16_t rush_linear_run_mve_entries[5], rush_linear_one_scale_run_mve_entries[5];
+
+/// What computes a run, and where it may go on, from its beginning.
+struct Run {
+  static void compute(const LinearRun* run) { rush_linear_run_mve(run); }
+  static uintptr_t begin() { return reinterpret_cast<uintptr_t>(&rush_linear_run_mve); }
+  static const uint16_t* entries() { return rush_linear_run_mve_entries; }
+};
+
+struct OneScaleRun {
+  static void compute(const LinearRun* run) { rush_linear_one_scale_run_mve(run); }
+  static uintptr_t begin() { return reinterpret_cast<uintptr_t>(&rush_linear_one_scale_run_mve); }
+  static const uint16_t* entries() { return rush_linear_one_scale_run_mve_entries; }
+};
 
 /// Chooses the code for the chunks.
+template <class Code>
 void set_code(LinearRun* run) {
-  const uint32_t begin = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&rush_linear_run_mve));
+  const uint32_t begin = static_cast<uint32_t>(Code::begin());
+  const uint16_t* const entry = Code::entries();
   const uint32_t rest = run->chunks - 1, few = rest & 7u, kChunkCode = 68, kOther = 0x80000000u;
-  run->tile = begin + rush_linear_run_entries[run->chunks == 8 ? 4 : 3];
+  run->tile = begin + entry[run->chunks == 8 ? 4 : 3];
   run->count = (rest >> 3) | (few == 7 ? 0 : kOther);
-  run->rest = begin + rush_linear_run_entries[2] - few * kChunkCode;
+  run->rest = begin + entry[2] - few * kChunkCode;
   if (few != 0) return;
-  run->rest = begin + rush_linear_run_entries[rest == 0 ? 0 : 1];
+  run->rest = begin + entry[rest == 0 ? 0 : 1];
   if (rest != 0) --run->count;
 }
 #else
+template <class Code>
 void set_code(LinearRun*) {}
 
 /// Four of eight sums.
@@ -62,19 +83,41 @@ int32x4_t block_sums(const LinearRun& run, const int8_t* w) {
   return vldrwq_s32(sums);
 }
 
+struct Run {
+  static ChannelBlock channels(const LinearRun& run, uint32_t block) {
+    return static_cast<const ChannelBlock*>(run.channels)[block];
+  }
+  static void compute(const LinearRun* run);
+};
+
+struct OneScaleRun {
+  static ChannelBlock channels(const LinearRun& run, uint32_t block) {
+    ChannelBlock channels;
+    vstrwq_s32(channels.bias, vldrwq_s32(static_cast<const int32_t*>(run.channels) + 4 * block));
+    vstrwq_s32(channels.scale, vdupq_n_s32(run.scale));
+    return channels;
+  }
+  static void compute(const LinearRun* run);
+};
+
 /// A run, when it cannot be in assembly.
-void rush_linear_run_mve(const LinearRun* run) {
+template <class Code>
+void compute_run(const LinearRun* run) {
   const OutputCodes codes = {static_cast<int8_t>(run->zero_point), -128, 127, 0};
-  const ChannelBlock* block = run->channels;
+  uint32_t block = 0;
   int8_t* out = run->out;
   const uint32_t bytes = run->chunks * kLinearBlock * kLinearChunk;
   RUSH_ROLLED for (const int8_t* w = run->weights; w != run->weights_end; w += bytes) {
     RUSH_ROLLED for (uint32_t half = 0; half < 2; ++half, out += 4) {
       const uint32_t live = w + bytes == run->weights_end ? run->last[half] : 4;
-      vstrbq_p_s32(out, output_codes(*block++, codes, block_sums(*run, w + 64 * half)), vctp32q(live));
+      vstrbq_p_s32(out, output_codes(Code::channels(*run, block++), codes, block_sums(*run, w + 64 * half)),
+                   vctp32q(live));
     }
   }
 }
+
+void Run::compute(const LinearRun* run) { compute_run<Run>(run); }
+void OneScaleRun::compute(const LinearRun* run) { compute_run<OneScaleRun>(run); }
 #endif
 
 /// Scratch takes the place of inputs that are not whole chunks: what lies behind them must not be read.
@@ -87,19 +130,19 @@ const int8_t* whole_chunks(const LinearParams& p, const int8_t* x, void* scratch
   return copy;
 }
 
-}  // namespace
-
-void linear_tiles_s8_mve(const void* params, void* const* operands, Band band) {
-  const LinearParams& p = *static_cast<const LinearParams*>(params);
+/// `scale`: of all outputs, where the code wants one.
+template <class Code>
+void compute_layer(const LinearParams& p, void* const* operands, Band band, int32_t scale) {
   LinearRun run;
   run.chunks = linear_chunks(p);
-  set_code(&run);
+  set_code<Code>(&run);
   const uint32_t block_bytes = run.chunks * kLinearBlock * kLinearChunk;
   run.weights = static_cast<const int8_t*>(operands[2]);
   run.weights_now = run.weights + block_bytes;
   run.weights_end = run.weights + linear_blocks(p) * block_bytes;
-  run.channels = static_cast<const ChannelBlock*>(operands[3]);
+  run.channels = operands[3];
   run.zero_point = p.codes.zero_point;
+  run.scale = scale;
   const uint32_t last = p.out_features - kLinearBlock * (linear_blocks(p) - 1);
   run.last[0] = last < 4 ? last : 4;
   run.last[1] = last - run.last[0];
@@ -108,12 +151,23 @@ void linear_tiles_s8_mve(const void* params, void* const* operands, Band band) {
     run.out = static_cast<int8_t*>(operands[1]) + row_offset(p.out, static_cast<uint32_t>(y));
     RUSH_ROLLED for (uint32_t left = p.positions; left != 0; --left) {
       run.x = whole_chunks(p, x, operands[4]);
-      rush_linear_run_mve(&run);
+      Code::compute(&run);
       if (is_narrow(p.codes)) clamp_codes(run.out, p.codes, p.out_features);
       x += p.in_features;
       run.out += p.out_features;
     }
   }
+}
+
+}  // namespace
+
+void linear_tiles_s8_mve(const void* params, void* const* operands, Band band) {
+  compute_layer<Run>(*static_cast<const LinearParams*>(params), operands, band, 0);
+}
+
+void linear_one_scale_s8_mve(const void* params, void* const* operands, Band band) {
+  const LinearOneScaleParams& p = *static_cast<const LinearOneScaleParams*>(params);
+  compute_layer<OneScaleRun>(p.layer, operands, band, p.scale);
 }
 
 }  // namespace rush

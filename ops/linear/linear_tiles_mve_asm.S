@@ -6,7 +6,7 @@
 // twin in linear_tiles_mve.cpp takes 1.6 to 2.1 times as long.
 //
 // r1: inputs. r5: weights. r7, r9: where the codes and constants of the sums in r0, r2, ... r12, lr are. r11: the
-// output zero point.
+// output zero point. q4: the scale, where all outputs have the same.
 #if defined(RUSH_ASM) && defined(__ARM_FEATURE_MVE)
   .syntax unified
   .thumb
@@ -23,6 +23,7 @@
   .equ ZERO, 32
   .equ LAST, 36
   .equ TILE, 44
+  .equ SCALE, 48  // not copied
   .equ NOWHERE, 48
   .equ FRAME, 60
 
@@ -47,18 +48,30 @@
   vmladava.s8 lr, q0, q2
 .endm
 
-  .section .text.rush_linear_run_mve, "ax", %progbits
+// The scales of four outputs.
+.macro SCALES q
+.ifnc \q, q4
+  vldrw.u32 \q, [r9], #16
+.endif
+.endm
+
+// `first`, `second`: where the scales of a block's first four outputs and of the others are. q4 holds the one scale of a
+// layer whose channels are biases only.
+.macro LINEAR_RUN name, first, second
+  .section .text.\name, "ax", %progbits
   .p2align 3
-  .global rush_linear_run_mve
-  .type rush_linear_run_mve, %function
-rush_linear_run_mve:
-.Lbase:
+  .global \name
+  .type \name, %function
+\name:
+.Lbase\@:
   push {r4-r11, lr}
-  vpush {d10-d15}
+  vpush {d8-d15}
   sub sp, #FRAME
   vldrw.u32 q0, [r0]
   vldrw.u32 q1, [r0, #16]
   vldrw.u32 q2, [r0, #32]
+  ldr r3, [r0, #SCALE]
+  vdup.32 q4, r3
   vstrw.32 q0, [sp]
   vstrw.32 q1, [sp, #16]
   vstrw.32 q2, [sp, #32]
@@ -70,7 +83,7 @@ rush_linear_run_mve:
   ldr pc, [sp, #TILE]
 
 // Eight chunks.
-.Leight:
+.Leight\@:
   vldrb.u8 q1, [r5], #16
   vmov q5[2], q5[0], r0, r4
   vldrb.u8 q2, [r5], #16
@@ -110,10 +123,10 @@ rush_linear_run_mve:
   vmladava.s8 r10, q0, q2
   vldrb.u8 q2, [r5], #16
   vmladava.s8 lr, q0, q2
-  vldrw.u32 q7, [r9], #16
+  SCALES \first
   vmladava.s8 r12, q0, q1
   vldrb.u8 q0, [r1], #16
-  vmulh.s32 q5, q5, q7
+  vmulh.s32 q5, q5, \first
   vldrb.u8 q1, [r5], #16
   vmladava.s8 r0, q0, q1
   vldrb.u8 q2, [r5], #16
@@ -131,7 +144,7 @@ rush_linear_run_mve:
   vldrb.u8 q2, [r5], #16
   vmladava.s8 lr, q0, q2
   vldrb.u8 q1, [r5], #16
-  vrshl.s32 q5, q5, q7
+  vrshl.s32 q5, q5, \first
   vldrb.u8 q2, [r5], #16
   vqmovnb.s32 q5, q5
   vldrb.u8 q0, [r1], #16
@@ -200,10 +213,10 @@ rush_linear_run_mve:
   vmladava.s8 r10, q0, q2
   vldrb.u8 q1, [r5], #16
   vmladava.s8 r12, q0, q1
-  vldrw.u32 q3, [r9], #16
-  vmulh.s32 q6, q6, q3
+  SCALES \second
+  vmulh.s32 q6, q6, \second
   vldrb.u8 q2, [r5], #16
-  vrshl.s32 q6, q6, q3
+  vrshl.s32 q6, q6, \second
   vldrb.u8 q1, [r5], #16
   vmladava.s8 lr, q0, q2
   vldrb.u8 q0, [r1], #16
@@ -230,27 +243,27 @@ rush_linear_run_mve:
   vmladava.s8 r12, q0, q1
   vstrb.32 q6, [r7], #4
   vmladava.s8 lr, q0, q2
-  bne .Leight
-  b .Ledge
+  bne .Leight\@
+  b .Ledge\@
 
 // Any number.
-.Ltile:
+.Ltile\@:
   vmov q5[2], q5[0], r0, r4
   vmov q5[3], q5[1], r2, r6
   vldrw.u32 q7, [r9], #16
   vadd.i32 q5, q5, q7
   vmov q6[2], q6[0], r8, r12
-  vldrw.u32 q7, [r9], #16
+  SCALES \first
   vmov q6[3], q6[1], r10, lr
-  vmulh.s32 q5, q5, q7
+  vmulh.s32 q5, q5, \first
   vldrw.u32 q3, [r9], #16
   vadd.i32 q6, q6, q3
-  vldrw.u32 q3, [r9], #16
-  vrshl.s32 q5, q5, q7
-  vmulh.s32 q6, q6, q3
+  SCALES \second
+  vrshl.s32 q5, q5, \first
+  vmulh.s32 q6, q6, \second
   vqmovnb.s32 q5, q5
   vldrb.u8 q0, [r1], #16
-  vrshl.s32 q6, q6, q3
+  vrshl.s32 q6, q6, \second
   vldrb.u8 q1, [r5], #16
   vqmovnt.s32 q5, q6
   vmladav.s8 r0, q0, q1
@@ -275,20 +288,20 @@ rush_linear_run_mve:
   vstrb.32 q6, [r7], #4
   vmladav.s8 lr, q0, q2
   cmp r3, #0
-  blt .Lfew
-.Lchunks:
+  blt .Lfew\@
+.Lchunks\@:
   .rept 7
   CHUNK
   .endr
-.Lchunks_end:
+.Lchunks_end\@:
   subs r3, #1
-  bpl .Lmore
-.Lend:
+  bpl .Lmore\@
+.Lend\@:
   ldrd r3, r1, [sp, #W_NOW]
   cmp r5, r3
-  bne .Ltile
+  bne .Ltile\@
   // After the first or the last tile.
-.Ledge:
+.Ledge\@:
   ldr r3, [sp, #OUT]
   cbz r3, 1f
   mov r7, r3
@@ -302,20 +315,20 @@ rush_linear_run_mve:
   ldr pc, [sp, #TILE]
 1:
   vmov q5[2], q5[0], r0, r4
-  vldrw.u32 q1, [r9]
+  vldrw.u32 q1, [r9], #16
   vmov q5[3], q5[1], r2, r6
-  vldrw.u32 q2, [r9, #32]
+  SCALES \first
   vmov q6[2], q6[0], r8, r12
   vadd.i32 q5, q5, q1
   vmov q6[3], q6[1], r10, lr
-  vldrw.u32 q1, [r9, #16]
-  vadd.i32 q6, q6, q2
-  vldrw.u32 q2, [r9, #48]
-  vmulh.s32 q5, q5, q1
+  vldrw.u32 q1, [r9], #16
+  vmulh.s32 q5, q5, \first
+  SCALES \second
+  vadd.i32 q6, q6, q1
   ldrd r1, r3, [sp, #LAST]
-  vmulh.s32 q6, q6, q2
-  vrshl.s32 q5, q5, q1
-  vrshl.s32 q6, q6, q2
+  vmulh.s32 q6, q6, \second
+  vrshl.s32 q5, q5, \first
+  vrshl.s32 q6, q6, \second
   vqmovnb.s32 q5, q5
   vctp.32 r1
   vqmovnt.s32 q5, q6
@@ -328,24 +341,28 @@ rush_linear_run_mve:
   vpst
   vstrbt.32 q6, [r7, #4]
   add sp, #FRAME
-  vpop {d10-d15}
+  vpop {d8-d15}
   pop {r4-r11, pc}
-.Lmore:
+.Lmore\@:
   CHUNK
-  b .Lchunks
-.Lfew:
+  b .Lchunks\@
+.Lfew\@:
   bic r3, r3, #0x80000000
   ldr pc, [sp, #REST]
-  .size rush_linear_run_mve, . - rush_linear_run_mve
+  .size \name, . - \name
 
 // Where a run may go on, from its beginning.
-  .section .rodata.rush_linear_run_entries, "a", %progbits
+  .section .rodata.\name\()_entries, "a", %progbits
   .p2align 2
-  .global rush_linear_run_entries
-  .type rush_linear_run_entries, %object
-rush_linear_run_entries:
-  .hword .Lend - .Lbase, .Lmore - .Lbase, .Lchunks_end - .Lbase, .Ltile - .Lbase, .Leight - .Lbase
-  .size rush_linear_run_entries, . - rush_linear_run_entries
+  .global \name\()_entries
+  .type \name\()_entries, %object
+\name\()_entries:
+  .hword .Lend\@ - .Lbase\@, .Lmore\@ - .Lbase\@, .Lchunks_end\@ - .Lbase\@, .Ltile\@ - .Lbase\@, .Leight\@ - .Lbase\@
+  .size \name\()_entries, . - \name\()_entries
+.endm
+
+  LINEAR_RUN rush_linear_run_mve, q7, q3
+  LINEAR_RUN rush_linear_one_scale_run_mve, q4, q4
 
   .section .note.GNU-stack, "", %progbits
 #endif

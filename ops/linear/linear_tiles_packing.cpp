@@ -33,16 +33,21 @@ uint8_t inverted(Isa isa, const void* params, size_t i) {
   return isa == Isa::kMve ? uint8_t{0} : linear_s8_host.packing.inverted(isa, params, i);
 }
 
+// Both families' parameters begin with LinearParams.
+const Packing kPacking = {
+    .operand = 2,
+    .packed_count = packed_count,
+    .canonical_count = [](const void* params) { return linear_s8_host.packing.canonical_count(params); },
+    .index = index,
+    .inverted = inverted};
+
 }  // namespace
 
 const HostKernel linear_tiles_s8_host = {
-    .contract = &linear_tiles_s8_contract,
-    .run = linear_tiles_s8_scalar,
-    .packing = {.operand = 2,
-                .packed_count = packed_count,
-                .canonical_count = [](const void* params) { return linear_s8_host.packing.canonical_count(params); },
-                .index = index,
-                .inverted = inverted},
-    .stack_bytes = 256};
+    .contract = &linear_tiles_s8_contract, .run = linear_tiles_s8_scalar, .packing = kPacking, .stack_bytes = 256};
+const HostKernel linear_one_scale_s8_host = {.contract = &linear_one_scale_s8_contract,
+                                             .run = linear_one_scale_s8_scalar,
+                                             .packing = kPacking,
+                                             .stack_bytes = 320};
 
 }  // namespace rush

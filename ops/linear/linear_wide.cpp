@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ops/conv2d/conv2d_wide.h"
-#include "ops/linear/linear.h"
+#include "ops/linear/linear_tiles.h"
 
 namespace rush {
 
@@ -29,6 +29,19 @@ void linear_s8_wide(const void* params, void* const* operands, Band band) {
       wide_outputs(tile, static_cast<const int16_t*>(operands[2]), channels, p.out_features, p.codes);
     }
   }
+}
+
+void linear_one_scale_s8_wide(const void* params, void* const* operands, Band band) {
+  const auto& p = *static_cast<const LinearOneScaleParams*>(params);
+  const int32_t* bias = static_cast<const int32_t*>(operands[3]);
+  std::vector<ChannelBlock> channels(channel_blocks(p.layer.out_features));
+  for (ChannelBlock& block : channels) {
+    std::copy_n(bias, 4, block.bias);
+    std::fill_n(block.scale, 4, p.scale);
+    bias += 4;
+  }
+  void* const as_others[] = {operands[0], operands[1], operands[2], channels.data()};
+  linear_s8_wide(params, as_others, band);
 }
 
 }  // namespace rush
