@@ -33,8 +33,15 @@ struct Rows {
   uint16_t reciprocal;
 };
 
+// With three-operand instructions row_offset() is shorter than a call, which compilers do not see.
+#ifdef __thumb2__
+#define RUSH_SHORT __attribute__((always_inline))
+#else
+#define RUSH_SHORT
+#endif
+
 /// Byte offset of row y, 0 <= y < 2^15, with no division.
-inline uint32_t row_offset(const Rows& rows, uint32_t y) {
+inline RUSH_SHORT uint32_t row_offset(const Rows& rows, uint32_t y) {
   const uint32_t quotient = (y * rows.reciprocal) >> 15;
   return (y - quotient * rows.ring_rows) * rows.row_bytes;
 }
