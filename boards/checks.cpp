@@ -11,6 +11,7 @@ extern "C" __attribute__((noinline)) void bench_end(void) { __asm volatile("" ::
 namespace {
 
 const uint32_t kPaint = 0x5AFE57ACu;
+const void* fed_rows;               ///< of the run's line-fed input
 const uint32_t kRedZoneWords = 16;  // what paint_below()'s own frame may need
 
 uint8_t guard_byte(uint32_t i) { return static_cast<uint8_t>(0xC3u ^ (i * 29u)); }
@@ -31,35 +32,6 @@ uint32_t bytes_used_below(const uint32_t* sp) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(sp) - reinterpret_cast<uintptr_t>(p));
 }
 
-rush_status run_pieces(rush_context* context, uint32_t entry, checks::Drive drive) {
-  rush_status status = rush_begin(context, entry);
-  if (status != RUSH_OK) return status;
-  do status = drive == checks::Drive::kSteps ? rush_step(context) : rush_run_some(context, 1000);
-  while (status == RUSH_RUNNING);
-  return status;
-}
-
-rush_status run_bracketed_steps(rush_context* context, uint32_t entry) {
-  rush_status status = rush_begin(context, entry);
-  if (status != RUSH_OK) return status;
-  do {
-    bench_begin();
-    status = rush_step(context);
-    bench_end();
-  } while (status == RUSH_RUNNING);
-  return status;
-}
-
-rush_status run_fed(rush_context* context, uint32_t entry, const void* rows) {
-  const rush_status status = rush_begin(context, entry);
-  return status == RUSH_OK ? rush_feed_rows(context, rows, 0xffff) : status;
-}
-
-rush_status run_entry(rush_context* context, uint32_t entry, checks::Drive drive, const void* rows) {
-  if (rows != nullptr) return run_fed(context, entry, rows);
-  return drive == checks::Drive::kRun ? rush_run(context, entry) : run_pieces(context, entry, drive);
-}
-
 }  // namespace
 
 namespace checks {
@@ -75,15 +47,43 @@ bool guard_intact(const uint8_t* guard, uint32_t bytes) {
   return true;
 }
 
-__attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive drive, const void* rows) {
-  uint32_t* const sp = stack_pointer();
-  paint_below(sp);
-  if (drive == Drive::kEachStep) {
-    const rush_status status = run_bracketed_steps(context, entry);
-    return {status, bytes_used_below(sp)};
+rush_status fed(rush_context* context, uint32_t entry) {
+  const rush_status status = rush_begin(context, entry);
+  return status == RUSH_OK ? rush_feed_rows(context, fed_rows, 0xffff) : status;
+}
+
+rush_status bands(rush_context* context, uint32_t entry) {
+  rush_status status = rush_begin(context, entry);
+  if (status == RUSH_OK) status = RUSH_RUNNING;
+  while (status == RUSH_RUNNING) status = rush_step(context);
+  return status;
+}
+
+rush_status each_band(rush_context* context, uint32_t entry) {
+  rush_status status = rush_begin(context, entry);
+  if (status == RUSH_OK) status = RUSH_RUNNING;
+  while (status == RUSH_RUNNING) {
+    bench_begin();
+    status = rush_step(context);
+    bench_end();
   }
+  return status;
+}
+
+rush_status pieces(rush_context* context, uint32_t entry) {
+  rush_status status = rush_begin(context, entry);
+  if (status == RUSH_OK) status = RUSH_RUNNING;
+  while (status == RUSH_RUNNING) status = rush_run_some(context, 1000);
+  return status;
+}
+
+__attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive* drive, const void* rows) {
+  uint32_t* const sp = stack_pointer();
+  fed_rows = rows;
+  paint_below(sp);
+  if (drive == each_band) return {drive(context, entry), bytes_used_below(sp)};
   bench_begin();
-  const rush_status status = run_entry(context, entry, drive, rows);
+  const rush_status status = drive(context, entry);
   bench_end();
   return {status, bytes_used_below(sp)};
 }

@@ -22,10 +22,17 @@ struct Measured {
   uint32_t stack_bytes;  ///< deepest stack below the call
 };
 
-/// One bracketed run of an entry on a freshly painted stack. kSteps runs it band by band, kEachStep with a bracket
-/// around every band, kSome in pieces of a few rows; `rows`, if any, are those of its line-fed input.
-enum class Drive { kRun, kSteps, kEachStep, kSome };
-Measured run(rush_context* context, uint32_t entry, Drive drive, const void* rows);
+/// How an entry is run: rush_run, or one of these. A firmware links the calls of the runtime that its drives make, and
+/// no others: what `rushlight size` counts is what a product would link. rush_run itself, so that no frame of a wrapper
+/// counts as its stack.
+typedef rush_status Drive(rush_context* context, uint32_t entry);
+Drive fed;        ///< rush_feed_rows
+Drive bands;      ///< rush_step
+Drive each_band;  ///< rush_step, with brackets of its own around every band
+Drive pieces;     ///< rush_run_some, a few rows each
+
+/// Drives an entry in brackets, on a freshly painted stack; `rows` are those of its line-fed input.
+Measured run(rush_context* context, uint32_t entry, Drive* drive, const void* rows);
 
 }  // namespace checks
 #endif

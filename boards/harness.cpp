@@ -20,7 +20,7 @@ struct Observed {
   bool io_failed;
 };
 
-void infer(const Instance& instance, checks::Drive drive, Observed* observed) {
+void infer(const Instance& instance, checks::Drive* drive, Observed* observed) {
   const Measured measured = checks::run(instance.context, 0, drive, session::line_fed_rows(instance));
   observed->status = measured.status;
   if (measured.stack_bytes > observed->stack_bytes) observed->stack_bytes = measured.stack_bytes;
@@ -31,7 +31,7 @@ void infer_all(int32_t input, int32_t output, Observed* observed) {
   for (const Instance& instance : session::Instances{}) {
     if (observed->status != RUSH_OK) return;
     observed->io_failed |= !session::read_inputs(instance, input);
-    infer(instance, checks::Drive::kRun, observed);
+    infer(instance, instance.drive, observed);
     observed->io_failed |= !session::write_outputs(instance, output);
   }
   ++observed->inferences;
@@ -50,11 +50,11 @@ void run_file(const session::Arguments& arguments, Observed* observed) {
   semihosting::close(output);
 }
 
-void infer_pattern(checks::Drive drive, Observed* observed) {
+void infer_pattern(bool each_band, Observed* observed) {
   for (const Instance& instance : session::Instances{}) {
     if (observed->status != RUSH_OK) return;
     session::write_pattern(instance);
-    infer(instance, drive, observed);
+    infer(instance, each_band ? checks::each_band : instance.drive, observed);
   }
 }
 
@@ -76,8 +76,7 @@ extern "C" int firmware_main(void) {
   const bool files = arguments.count == 4;
   Observed observed = {session::open(), 0, 0, false};
   if (observed.status == RUSH_OK && files) run_file(arguments, &observed);
-  if (observed.status == RUSH_OK && !files)
-    infer_pattern(arguments.is(1, "steps") ? checks::Drive::kEachStep : checks::Drive::kRun, &observed);
+  if (observed.status == RUSH_OK && !files) infer_pattern(arguments.is(1, "steps"), &observed);
   const bool intact = session::guards_intact();
   if (files) write_report(arguments.words[3], observed, intact);
   return observed.status == RUSH_OK && intact && !observed.io_failed ? 0 : 1;

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "checks.h"
 #include "rushlight/rushlight.h"
 
 enum { kGuardBytes = 64 };
@@ -23,6 +24,7 @@ struct Instance {
   uint32_t guard_count;
   int32_t init_entry;  ///< the entry named "init", or -1
   uint32_t core_hz;    ///< clock of the board's core and of its SysTick timer
+  checks::Drive* drive;
 };
 
 extern "C" const Instance rush_instances[];

@@ -121,9 +121,10 @@ bool guards_intact(const Bench& bench) {
   return true;
 }
 
-checks::Drive drive_of(const RecordHeader& record) {
-  if ((record.flags & rush::kInPieces) != 0) return checks::Drive::kSome;
-  return (record.flags & rush::kBandByBand) != 0 ? checks::Drive::kSteps : checks::Drive::kRun;
+checks::Drive* drive_of(const RecordHeader& record, const void* rows) {
+  if (rows != nullptr) return checks::fed;
+  if ((record.flags & rush::kInPieces) != 0) return checks::pieces;
+  return (record.flags & rush::kBandByBand) != 0 ? checks::bands : rush_run;
 }
 
 /// The rows of the line-fed input, which is the only one then.
@@ -135,7 +136,8 @@ const uint8_t* rows_of(const RecordHeader& record, rush_context* context) {
 void run(const RecordHeader& record, rush_context* context, RecordOutcome* outcome) {
   outcome->status = rush::kBadRecord;
   if (!give_inputs(record, context)) return;
-  const checks::Measured measured = checks::run(context, record.entry, drive_of(record), rows_of(record, context));
+  const uint8_t* const rows = rows_of(record, context);
+  const checks::Measured measured = checks::run(context, record.entry, drive_of(record, rows), rows);
   outcome->stack_bytes = measured.stack_bytes;
   if (measured.status != RUSH_OK || compare_outputs(record, context, outcome)) outcome->status = measured.status;
 }

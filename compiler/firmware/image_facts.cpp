@@ -26,8 +26,11 @@ int ImageFacts::init_entry() const {
 ImageFacts read_image_facts(std::span<const uint8_t> image, const std::string& file) {
   const ImageReader reader(image, file);
   ImageFacts facts{.isa = reader.isa(),
+                   .image_bytes = reader.header().image_bytes,
                    .stack_bytes = reader.header().stack_bytes,
                    .max_chain_steps = reader.header().max_chain_steps,
+                   .line_fed = std::ranges::any_of(
+                       reader.io(), [](const rush_io& io) { return (io.flags & RUSH_IO_LINE_FED) != 0; }),
                    .regions = {},
                    .entries = {},
                    .kernels = {reader.kernel_ids().begin(), reader.kernel_ids().end()}};

@@ -26,8 +26,10 @@ struct EntryFacts {
 
 struct ImageFacts {
   Isa isa = Isa::kScalar;
+  uint32_t image_bytes = 0;
   uint32_t stack_bytes = 0;
   uint32_t max_chain_steps = 0;
+  bool line_fed = false;  ///< whether an input is
   std::vector<RegionFacts> regions;
   std::vector<EntryFacts> entries;
   std::vector<uint16_t> kernels;  ///< ids, in the order of the table

@@ -104,8 +104,9 @@ struct Source {
     definitions += fmt::format("const rush_memory memories{}[] = {{{}}};\n", models.size(), fmt::join(memories, ", "));
     models.push_back(
         fmt::format("{{&{0}, reinterpret_cast<rush_context*>(context{1}), sizeof context{1}, memories{1}, "
-                    "{2}, guards, {3}, {4}, {5}}}",
-                    model.symbol, models.size(), pieces.size(), guards.size(), model.facts.init_entry(), core_hz));
+                    "{2}, guards, {3}, {4}, {5}, {6}}}",
+                    model.symbol, models.size(), pieces.size(), guards.size(), model.facts.init_entry(), core_hz,
+                    model.facts.line_fed ? "checks::fed" : "rush_run"));
   }
 };
 

@@ -45,7 +45,7 @@ TEST(Layout, RegionsLieBetweenGuardsInTheMemoryOfTheirName) {
   EXPECT_THAT(source, HasSubstr("memories0[] = {{region0, 1000}, {region1, 64}};\n"));
   EXPECT_THAT(source,
               HasSubstr("    {&model, reinterpret_cast<rush_context*>(context0), sizeof context0, memories0, 2, "
-                        "guards, 4, 1, 32000000}};\n"));
+                        "guards, 4, 1, 32000000, rush_run}};\n"));
 }
 
 TEST(Layout, RegionsThatAreTooLargeForTheBoardsMemoryOfTheirNameLieInItsRam) {
