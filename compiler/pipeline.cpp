@@ -171,14 +171,18 @@ Program program_stage(const Graph& quantized, const Target& target, const Compil
   return planned;
 }
 
+EmitOptions image_options(const CompileOptions& options) {
+  const bool size = options.opt == Opt::kSize;
+  return {.full_kernel_table = options.full_kernel_table, .debug = !size, .costs = !size};
+}
+
 Compilation compile_model(const std::filesystem::path& model, const CompileOptions& options) {
   const Target target = load_target(options.target);
   Compilation made;
   made.torch = torch_stage(model, options);
   made.quantized = quantized_stage(made.torch, options);
   made.program = program_stage(made.quantized, target, options);
-  made.image =
-      emit_image(made.program, {.full_kernel_table = options.full_kernel_table, .costs = options.opt != Opt::kSize});
+  made.image = emit_image(made.program, image_options(options));
   check_fits(made.program, made.image.size(), target);
   return made;
 }

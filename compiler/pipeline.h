@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/emit/emit.h"
 #include "compiler/ir/graph.h"
 #include "compiler/passes/take_bytes.h"
 #include "compiler/plan/memories.h"
@@ -66,6 +67,9 @@ Graph quantized_stage(Graph torch, const CompileOptions& options);
 
 /// Kernel calls with every buffer placed. Throws a UserError where the target is too small.
 Program program_stage(const Graph& quantized, const Target& target, const CompileOptions& options);
+
+/// The image's parts. What only tools and rush_run_some() read is not stored where size counts.
+EmitOptions image_options(const CompileOptions& options);
 
 Compilation compile_model(const std::filesystem::path& model, const CompileOptions& options);
 

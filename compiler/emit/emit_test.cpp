@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/emit/image_reader.h"
+#include "compiler/emit/names.h"
 #include "compiler/emit/show.h"
 #include "compiler/emit/sources.h"
 #include "ops/clamp/clamp.h"
@@ -26,6 +27,7 @@ namespace rush {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 TEST(EmitImage, Header) {
@@ -111,6 +113,29 @@ TEST(EmitImage, LayersUnlessLeftOut) {
   EXPECT_EQ(full.origin(0), (Origin{"layers.clamp_s8", "model.py:7"}));
   EXPECT_EQ(bare.origin(0).layer, "step 0");
   EXPECT_LT(bare.bytes().size(), full.bytes().size());
+}
+
+TEST(EmitImage, NamesMayLieBehindTheImage) {
+  const Program program = clamp_program(Isa::kScalar);
+  const std::vector<uint8_t> bare = emit_image(program, {.debug = false});
+  std::vector<uint8_t> file = with_names(bare, program);
+  const ImageReader image(file);
+  EXPECT_EQ(image.origin(0), (Origin{"layers.clamp_s8", "model.py:7"}));
+  EXPECT_THAT(image.bytes(), ElementsAreArray(bare));
+  EXPECT_EQ(names_behind(file).size(), program.steps.size());
+  for (size_t bytes = bare.size(); bytes < file.size(); ++bytes)
+    EXPECT_TRUE(names_behind(std::span(file).first(bytes)).empty()) << bytes;
+  file[bare.size() + 8] = 0xff;  // more steps than there are strings
+  EXPECT_TRUE(names_behind(file).empty());
+  EXPECT_EQ(ImageReader(file).origin(0).layer, "step 0");
+}
+
+TEST(EmitImage, NamesOfAnotherImageAreNone) {
+  const std::vector<uint8_t> file = with_names(emit_image(clamp_program(Isa::kScalar)), clamp_program(Isa::kScalar));
+  std::vector<uint8_t> other = emit_image(accumulator_program(Isa::kScalar));
+  const size_t image_bytes = ImageReader(file).bytes().size();
+  other.insert(other.end(), file.begin() + static_cast<std::ptrdiff_t>(image_bytes), file.end());
+  EXPECT_TRUE(names_behind(other).empty());
 }
 
 TEST(EmitImage, SameProgramSameBytes) {

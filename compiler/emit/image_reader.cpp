@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/emit/names.h"
 #include "ops/wide_kernels.h"
 #include "rushlight/crc32.h"
 
@@ -95,6 +96,7 @@ std::optional<Quant> ImagePort::border() const {
 ImageReader::ImageReader(std::span<const uint8_t> image, const std::string& name, bool wide) : bytes_(image) {
   check_header(name);
   check_sections(name);
+  names_ = names_behind(bytes_.span());
   make_kernels(name, wide);
   if (const rush_status status = open_status(bytes_.span(), kernels_->table); status != RUSH_OK)
     fail(name, why(status));
@@ -194,6 +196,7 @@ std::span<const uint32_t> ImageReader::operands(const ImageStep& step) const {
 }
 
 Origin ImageReader::origin(size_t step) const {
+  if (debug().empty() && step < names_.size()) return names_[step];
   if (step >= debug().size()) return {.layer = fmt::format("step {}", step), .source = {}};
   return {string(debug()[step].layer), string(debug()[step].source)};
 }

@@ -46,7 +46,8 @@ class ImageReader {
   /// `wide`: the bytes come from host_image(), and the kernels are those that it made them for.
   explicit ImageReader(std::span<const uint8_t> image, const std::string& name = "the image", bool wide = false);
 
-  std::span<const uint8_t> bytes() const { return bytes_.span(); }
+  /// The image, without what lies behind it.
+  std::span<const uint8_t> bytes() const { return bytes_.span().first(header().image_bytes); }
   const ImageHeader& header() const { return *reinterpret_cast<const ImageHeader*>(bytes_.data()); }
   Isa isa() const { return static_cast<Isa>(header().isa); }
   std::span<const ImageSection> sections() const;
@@ -65,7 +66,7 @@ class ImageReader {
   const KernelFamily& family(const ImageStep& step) const;
   const uint8_t* params(const ImageStep& step) const;
   std::span<const uint32_t> operands(const ImageStep& step) const;
-  Origin origin(size_t step) const;
+  Origin origin(size_t step) const;  ///< from the image, or from behind it (names.h)
   ImagePort port(const rush_io& io) const;
   std::vector<ImagePort> inputs(size_t entry) const;
   std::vector<ImagePort> outputs(size_t entry) const;
@@ -88,6 +89,7 @@ class ImageReader {
   void make_kernels(const std::string& name, bool wide);
 
   AlignedBytes bytes_;
+  std::vector<Origin> names_;  ///< of the steps, from behind the image
   std::unique_ptr<HostKernels> kernels_ = std::make_unique<HostKernels>();
 };
 

@@ -35,7 +35,7 @@ std::string what_does_not_fit(const TargetEstimate& estimate, const Target& targ
 
 TargetEstimate estimate_on(const Graph& quantized, const Target& target, const CompileOptions& options) {
   const Program program = program_stage(quantized, target, options);
-  const std::vector<uint8_t> image = emit_image(program, {.costs = options.opt != Opt::kSize});
+  const std::vector<uint8_t> image = emit_image(program, image_options(options));
   const ProgramSummary summary = summarize(program, image);
   TargetEstimate estimate{.target = target.name,
                           .kernels = std::string(isa_name(target.isa)),

@@ -123,7 +123,7 @@ void add_stack(SizeReport& report, const std::vector<MapSection>& map, const Dis
 void add_model(SizeReport& report, const std::string& name, const fs::path& file) {
   const std::string bytes = read_file(file);
   const ImageReader image({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, file.string());
-  report.models.push_back({name, static_cast<uint32_t>(bytes.size()), account_for(image)});
+  report.models.push_back({name, static_cast<uint32_t>(image.bytes().size()), account_for(image)});
   report.declared_stack_bytes = std::max(report.declared_stack_bytes, image.header().stack_bytes);
 }
 

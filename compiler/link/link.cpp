@@ -182,7 +182,7 @@ Linked link_models(const std::vector<LinkInput>& inputs, const fs::path& directo
   Linked linked{.target = models.at(0).target, .models = {}, .image_bytes = {}, .memory = {}};
   for (const Model& model : models) {
     linked.models.push_back({model.name, model.facts});
-    linked.image_bytes.push_back(static_cast<uint32_t>(model.image.size()));
+    linked.image_bytes.push_back(model.facts.image_bytes);
     linked.stack_bytes = std::max(linked.stack_bytes, model.facts.stack_bytes);
   }
   linked.memory = firmware::share_memory(linked.models);
