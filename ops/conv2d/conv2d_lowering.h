@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "ops/conv2d/conv2d_geometry.h"
+#include "ops/conv2d/conv2d.h"
 #include "ops/conv2d/conv2d_ref.h"
 #include "ops/op_def.h"
 
@@ -17,6 +17,15 @@ std::optional<std::string> unfit_sizes(const ConvShape& shape);
 
 /// Whole maps of elements of `element_bytes`.
 ConvGeometry conv_geometry(const ConvShape& shape, uint32_t element_bytes);
+
+/// A 1x1 convolution at every position of a map; but for zero point and codes.
+struct PointwiseShape {
+  uint16_t rows;
+  uint16_t positions;  ///< in a row
+  uint16_t in_channels;
+  uint16_t out_channels;
+};
+Conv2dParams pointwise_params(const PointwiseShape& shape);
 
 /// Image n of a batch of elements of `element_bytes`.
 struct BatchImage {

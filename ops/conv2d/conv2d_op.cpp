@@ -52,6 +52,19 @@ ConvGeometry conv_geometry(const ConvShape& s, uint32_t element_bytes) {
           .pad_left = small(s.columns.pad)};
 }
 
+Conv2dParams pointwise_params(const PointwiseShape& shape) {
+  Conv2dParams params{};
+  ConvGeometry& g = params.geometry;
+  g.in = whole_map(uint32_t{shape.positions} * shape.in_channels, shape.rows);
+  g.out = whole_map(uint32_t{shape.positions} * shape.out_channels, shape.rows);
+  g.in_height = g.out_height = shape.rows;
+  g.in_width = g.out_width = shape.positions;
+  g.kernel_height = g.kernel_width = g.stride_height = g.stride_width = g.dilation_height = g.dilation_width = 1;
+  params.in_pixel = params.in_channels = shape.in_channels;
+  params.out_pixel = params.out_channels = shape.out_channels;
+  return params;
+}
+
 namespace {
 
 /// Whether output pixels follow input pixels one by one.

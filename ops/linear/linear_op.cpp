@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "ops/choose_kernel.h"
-#include "ops/conv2d/conv2d.h"
+#include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/conv2d/conv2d_pairs_packing.h"
 #include "ops/conv2d/conv2d_ref.h"
@@ -140,15 +140,8 @@ std::optional<std::string> lower_float(const NodeTypes& types, Lowering& lowerin
 
 /// A layer as its 1x1 convolution.
 Conv2dParams convolution_params(const LinearParams& p, int8_t in_zero_point) {
-  Conv2dParams conv{};
-  ConvGeometry& g = conv.geometry;
-  g.in = p.in;
-  g.out = p.out;
-  g.in_height = g.out_height = p.rows;
-  g.in_width = g.out_width = p.positions;
-  g.kernel_height = g.kernel_width = g.stride_height = g.stride_width = g.dilation_height = g.dilation_width = 1;
-  conv.in_pixel = conv.in_channels = static_cast<uint16_t>(p.in_features);
-  conv.out_pixel = conv.out_channels = static_cast<uint16_t>(p.out_features);
+  Conv2dParams conv = pointwise_params(
+      {p.rows, p.positions, static_cast<uint16_t>(p.in_features), static_cast<uint16_t>(p.out_features)});
   conv.zero_point = in_zero_point;
   conv.codes = p.codes;
   return conv;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/conv2d/conv2d_op.h"
+#include "ops/op_def.h"
 #include "ops/rescale/rescale.h"
 #include "ops/rescale/rescale_op.h"
 #include "tests/support/one_node.h"
@@ -33,6 +35,29 @@ TEST(Rescale, MapsRowByRow) {
   check_rescale("rescale_map", {1, 5, 3, 7});
   check_rescale("rescale_clamped", {1, 5, 3, 7}, {.min = -0.5, .max = 0.75});
   check_rescale("rescale_batch", {2, 3, 3, 5});
+}
+
+/// A 1x1 convolution, and its output with another scale.
+Program convolution_and_rescale(Quant from, Quant to, bool checked) {
+  GraphBuilder b(9);
+  const TensorId x = b.input(b.int8_type({1, 3, 5, 16}));
+  const TensorId y = b.node(Conv2d{.layout = "nhwc"}, {x, b.weights({8, 1, 1, 16})}, from);
+  b.output(b.node(Rescale{}, {y}, to));
+  if (checked) check_op(b.graph(), {.name = "rescale_convolution", .seed = 9, .opt = Opt::kSize});
+  return lower_graph(b.graph(), Isa::kMve, "cortex-m55", Opt::kSize);
+}
+
+TEST(Rescale, IsAConvolutionOfOneWeightWhereThatGivesTheSameCodes) {
+  for (const double scale : {0.00401, 0.0039, 0.0071, 0.019, 0.09}) {
+    const Program program = convolution_and_rescale(per_tensor(0.0037, -128), per_tensor(scale, -100), true);
+    EXPECT_EQ(program.steps.at(1).family->name, "conv2d_tiles_s8") << scale;
+  }
+}
+
+TEST(Rescale, IsATableWhereNoConvolutionGivesItsCodes) {
+  // Halves are ties, which quantize rounds to even and a convolution up.
+  const Program program = convolution_and_rescale(per_tensor(0.5, 0), per_tensor(1, 0), true);
+  EXPECT_EQ(program.steps.at(1).family->name, "rescale_s8");
 }
 
 TEST(Rescale, IsTheNearestCodeForEveryCode) {
