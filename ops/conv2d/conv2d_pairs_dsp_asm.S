@@ -398,6 +398,7 @@ rush_conv2d_pairs_four:
   smlad r0, r4, \x, r0
   sxtb16 r5, r5
   smlad r3, r7, \x, r3
+  smlad r2, r5, \x, r2
   .endm
 
   .section .text.rush_conv2d_pairs_one, "ax", %progbits
@@ -492,11 +493,9 @@ rush_conv2d_pairs_one:
   ldr.w r11, [r9], #4
   plain_pair r10
   ldr.w r4, [r8], #4
-  smlad r2, r5, r10, r2
   ldr.w r5, [lr], #4
   plain_pair r11
   cmp r9, r12
-  smlad r2, r5, r11, r2
   bne 5b
   b 3b
 7:

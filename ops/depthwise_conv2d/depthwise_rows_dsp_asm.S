@@ -176,8 +176,9 @@
   .endm
 #endif
 
-  // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; r5, r6 and r7, r8 sums;
-  // r9-r11 three pairs of columns; the rest as above.
+  // r0-r2 weights (w0, w1) of the three kernel rows, r3 w2 of the first two, r4 of the third; the rest as above, but for
+  // three pairs of columns in r5, r10 and r11, or, where two instructions issue together, sums in r5, r6 and r7, r8 and
+  // pairs of columns in r9-r11.
 #if defined(RUSH_DUAL_ISSUE)
   .macro block_of_stride_2
   ldr r8, [sp, #kBias]
@@ -251,39 +252,37 @@
   add lr, lr, r11, lsl #1
   .endm
 #else
+  // Both outputs of a row, of one kernel row: (w0, w1) in \left, w2 in a half of \right.
+  .macro add_strided first, second, left, half, right
+  smlad \first, r5, \left, \first
+  smlad \second, r10, \left, \second
+  smlab\half \first, r10, \right, \first
+  smlab\half \second, r11, \right, \second
+  .endm
+
+  // The same of the first kernel row, added to r9, which may be \second.
+  .macro begin_strided first, second
+  smlad \first, r5, r0, r9
+  smlad \second, r10, r0, r9
+  smlabb \first, r10, r3, \first
+  smlabb \second, r11, r3, \second
+  .endm
+
   // Its codes are made by the end of the other block, which would go on with that: so the end of each block is made the
   // end of the rows.
   .macro block_of_stride_2
   ldr r9, [sp, #kBias]
   load_row 0, r5, r10, r11
-  smlad r6, r5, r0, r9
-  smlad r7, r10, r0, r9
-  smlabb r6, r10, r3, r6
-  smlabb r7, r11, r3, r7
+  begin_strided r6, r7
   load_row 1, r5, r10, r11
-  smlad r6, r5, r1, r6
-  smlad r7, r10, r1, r7
-  smlabt r6, r10, r3, r6
-  smlabt r7, r11, r3, r7
+  add_strided r6, r7, r1, t, r3
   load_row 2, r5, r10, r11
-  smlad r8, r5, r0, r9
-  smlad r9, r10, r0, r9
-  smlad r6, r5, r2, r6
-  smlad r7, r10, r2, r7
-  smlabb r6, r10, r4, r6
-  smlabb r8, r10, r3, r8
-  smlabb r7, r11, r4, r7
-  smlabb r9, r11, r3, r9
+  begin_strided r8, r9
+  add_strided r6, r7, r2, b, r4
   load_row 3, r5, r10, r11
-  smlad r8, r5, r1, r8
-  smlad r9, r10, r1, r9
-  smlabt r8, r10, r3, r8
-  smlabt r9, r11, r3, r9
+  add_strided r8, r9, r1, t, r3
   load_row 4, r5, r10, r11
-  smlad r8, r5, r2, r8
-  smlad r9, r10, r2, r9
-  smlabb r8, r10, r4, r8
-  smlabb r9, r11, r4, r9
+  add_strided r8, r9, r2, b, r4
   adds r12, r12, #16
   str r12, [sp, #kXEnd]
   .endm
