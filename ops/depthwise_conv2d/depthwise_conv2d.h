@@ -17,7 +17,7 @@ struct DepthwiseConv2dParams {
   ConvGeometry geometry;
   uint16_t channels;
   uint16_t multiplier;
-  int8_t zero_point;  ///< of the input
+  int8_t zero_point;      ///< of the input
   uint8_t keeps_weights;  ///< depthwise_compact_s8 only. 1: bands find in scratch what the one from row 0 put there
   uint8_t reserved[2];
   OutputCodes codes;

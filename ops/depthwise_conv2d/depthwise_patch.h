@@ -20,8 +20,8 @@ Kernel depthwise_patch_s8_scalar, depthwise_patch_s8_mve;
 extern const KernelContract depthwise_column_s8_contract;
 Kernel depthwise_column_s8_scalar, depthwise_column_s8_mve;
 
-/// depthwise_patch_s8 for windows of 3 rows, with weights in canonical order: each call spreads them in scratch first, or
-/// that of the first band.
+/// depthwise_patch_s8 for windows of 3 rows, with weights in canonical order: each call spreads them in scratch first,
+/// or that of the first band.
 extern const KernelContract depthwise_compact_s8_contract;
 Kernel depthwise_compact_s8_scalar, depthwise_compact_s8_mve;
 
