@@ -47,9 +47,9 @@ PlanSummary describe_plan(const Program& program);
 /// Turns the steps [first_step, first_step + step_count), each a chain of its own until now, into one chain that
 /// runs band by band. Maps that nothing else reads become rings of as many rows as the runtime's order of bands
 /// keeps alive; a step that has a kernel for that takes its input row by row. `band_rows`: how many rows each step
-/// computes at a time, one if empty: higher bands take less time and more RAM. `keeps_scratch`: so do kernels that need
-/// not fill their scratch for each band anew, if it is left to them. Run it before plan_memory(). Throws a UserError
-/// that names the layer which cannot run in bands.
+/// computes at a time, one if empty: higher bands take less time and more RAM. `keeps_scratch`: kernels that
+/// can fill their scratch once a run keep it between bands, which takes less time and more RAM. Run it before
+/// plan_memory(). Throws a UserError that names the layer which cannot run in bands.
 void make_chain(Program& program, int first_step, int step_count, const std::vector<int>& band_rows = {},
                 bool keeps_scratch = false);
 
