@@ -462,14 +462,6 @@ TEST(Conv2d, RefusesAnOutputScaleThatIsTooSmall) {
 
 // From here on the expected values are PyTorch's: dequantize, pad, conv2d in float64, clamp, quantize. Element i of
 // x is (37 i + 11) mod 256 - 128, of w (91 i + 5) mod 256 - 128. None is a tie.
-Quant channel_quant(std::vector<double> scales) {
-  Quant quant;
-  quant.zero_point.assign(scales.size(), 0);
-  quant.scale = std::move(scales);
-  quant.axis = 0;
-  return quant;
-}
-
 struct TorchCase {
   Shape x, w;
   double x_scale;

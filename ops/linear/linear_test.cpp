@@ -17,14 +17,6 @@ namespace {
 
 using testing::ElementsAre;
 
-Quant channel_quant(std::vector<double> scales) {
-  Quant quant;
-  quant.zero_point.assign(scales.size(), 0);
-  quant.scale = std::move(scales);
-  quant.axis = 0;
-  return quant;
-}
-
 struct LinearCase {
   Shape x;
   int64_t outputs;

@@ -35,6 +35,11 @@ Quant random_quant(Random& random) {
   return {.scale = {scale}, .zero_point = {random.integer(-128, 127)}};
 }
 
+Quant channel_quant(std::vector<double> scales) {
+  std::vector<int64_t> zero_points(scales.size(), 0);
+  return {.scale = std::move(scales), .zero_point = std::move(zero_points), .axis = 0};
+}
+
 Quant random_channel_quant(Random& random, int64_t channels, int axis, double max_scale) {
   Quant quant{.scale = {}, .zero_point = {}, .axis = axis, .min = -127};
   for (int64_t i = 0; i < channels; ++i) {

@@ -23,6 +23,9 @@ Quant random_quant(Random& random);
 /// Symmetric int8 codes with a scale for each index of `axis`, none above `max_scale`.
 Quant random_channel_quant(Random& random, int64_t channels, int axis = 0, double max_scale = 0.02);
 
+/// The same with given scales, and all codes of int8.
+Quant channel_quant(std::vector<double> scales);
+
 enum class Fill { kUniform, kExtremes };
 
 /// Codes over the quant's range (kExtremes: its ends only), or float32 numbers in [-4, 4].
