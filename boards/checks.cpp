@@ -32,6 +32,22 @@ uint32_t bytes_used_below(const uint32_t* sp) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(sp) - reinterpret_cast<uintptr_t>(p));
 }
 
+rush_status bracketed_step(rush_context* context) {
+  bench_begin();
+  const rush_status status = rush_step(context);
+  bench_end();
+  return status;
+}
+
+rush_status run_piece(rush_context* context) { return rush_run_some(context, 1000); }
+
+rush_status run_by(rush_status (*advance)(rush_context*), rush_context* context, uint32_t entry) {
+  rush_status status = rush_begin(context, entry);
+  if (status == RUSH_OK) status = RUSH_RUNNING;
+  while (status == RUSH_RUNNING) status = advance(context);
+  return status;
+}
+
 }  // namespace
 
 namespace checks {
@@ -52,30 +68,9 @@ rush_status fed(rush_context* context, uint32_t entry) {
   return status == RUSH_OK ? rush_feed_rows(context, fed_rows, 0xffff) : status;
 }
 
-rush_status bands(rush_context* context, uint32_t entry) {
-  rush_status status = rush_begin(context, entry);
-  if (status == RUSH_OK) status = RUSH_RUNNING;
-  while (status == RUSH_RUNNING) status = rush_step(context);
-  return status;
-}
-
-rush_status each_band(rush_context* context, uint32_t entry) {
-  rush_status status = rush_begin(context, entry);
-  if (status == RUSH_OK) status = RUSH_RUNNING;
-  while (status == RUSH_RUNNING) {
-    bench_begin();
-    status = rush_step(context);
-    bench_end();
-  }
-  return status;
-}
-
-rush_status pieces(rush_context* context, uint32_t entry) {
-  rush_status status = rush_begin(context, entry);
-  if (status == RUSH_OK) status = RUSH_RUNNING;
-  while (status == RUSH_RUNNING) status = rush_run_some(context, 1000);
-  return status;
-}
+rush_status bands(rush_context* context, uint32_t entry) { return run_by(rush_step, context, entry); }
+rush_status each_band(rush_context* context, uint32_t entry) { return run_by(bracketed_step, context, entry); }
+rush_status pieces(rush_context* context, uint32_t entry) { return run_by(run_piece, context, entry); }
 
 __attribute__((noinline)) Measured run(rush_context* context, uint32_t entry, Drive* drive, const void* rows) {
   uint32_t* const sp = stack_pointer();
