@@ -35,9 +35,7 @@ size_t weight_bytes(const Lowering& lowering, const KernelCandidate& candidate) 
 
 double price(const Lowering& lowering, const KernelCandidate& candidate) {
   const CostCore core{lowering.isa(), lowering.program().target};
-  const bool linked = std::ranges::find(lowering.program().steps, candidate.family, &ProgramStep::family) !=
-                      lowering.program().steps.end();
-  const size_t code = linked ? 0 : family_code_bytes(core, candidate.family->name);
+  const size_t code = is_linked(lowering, *candidate.family) ? 0 : family_code_bytes(core, candidate.family->name);
   const Price bytes = price_of_bytes(lowering.opt());
   return kernel_cycles(core, candidate.family->name, candidate.params.data()) +
          bytes.weights * static_cast<double>(weight_bytes(lowering, candidate)) +
@@ -45,6 +43,10 @@ double price(const Lowering& lowering, const KernelCandidate& candidate) {
 }
 
 }  // namespace
+
+bool is_linked(const Lowering& lowering, const KernelFamily& family) {
+  return std::ranges::find(lowering.program().steps, &family, &ProgramStep::family) != lowering.program().steps.end();
+}
 
 KernelCandidate choose_kernel(const Lowering& lowering, std::vector<KernelCandidate> candidates) {
   internal_check(!candidates.empty(), "choose_kernel: no candidate");

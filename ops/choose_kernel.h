@@ -17,6 +17,9 @@ struct KernelCandidate {
   std::vector<uint8_t> params;
 };
 
+/// Whether a step before the layer's has linked the family's code.
+bool is_linked(const Lowering& lowering, const KernelFamily& family);
+
 /// The candidate of least price; the first of equals. The price is the modelled cycles of the call (ops/cost.h), and
 /// the bytes of flash that it takes at what `opt` says they are worth: packed weights, and code that no step before it
 /// links (ops/code_bytes.h).

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "ops/op_def.h"
 #include "rushlight/image.h"
@@ -29,11 +30,10 @@ ImageHeader header_of(std::span<const uint8_t> image) {
 }
 
 /// The text at the front of `strings`, which loses it.
-std::string take(std::string& strings) {
-  const size_t end = std::min(strings.find('\0'), strings.size());
-  const std::string text = strings.substr(0, end);
-  strings.erase(0, end + 1);
-  return text;
+std::string take(std::string_view& strings) {
+  const std::string_view text = strings.substr(0, strings.find('\0'));
+  strings.remove_prefix(std::min(text.size() + 1, strings.size()));
+  return std::string(text);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::vector<Origin> names_behind(std::span<const uint8_t> file) {
     return {};
   // Each of the two texts of a step is at least its zero.
   if (names.steps > names.string_bytes / 2) return {};
-  std::string strings(behind.begin() + sizeof names, behind.end());
+  std::string_view strings(reinterpret_cast<const char*>(behind.data()) + sizeof names, names.string_bytes);
   std::vector<Origin> origins;
   for (uint32_t i = 0; i < names.steps; ++i) {
     const std::string layer = take(strings);

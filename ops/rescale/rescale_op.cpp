@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "ops/choose_kernel.h"
 #include "ops/conv2d/conv2d_lowering.h"
 #include "ops/conv2d/conv2d_packing.h"
 #include "ops/op_def.h"
@@ -67,23 +68,18 @@ std::optional<OneWeight> as_one_weight(const NodeTypes& types, const OutputCodes
 }
 
 /// Where the kernel of Helium's convolutions is linked anyway, a table and the code that looks it up can be saved.
-bool has_convolution(const Lowering& lowering) {
-  return std::ranges::any_of(lowering.program().steps,
-                             [](const ProgramStep& step) { return step.family->name == "conv2d_tiles_s8"; });
-}
-
 std::optional<ProgramStep> convolution_step(const NodeTypes& types, const CodeTable& table, Lowering& lowering) {
   constexpr uint32_t kMostPositions = 1 << 14;
   const Rescale& rescale = *types.node.as<Rescale>();
   const ElementwiseRows walk = elementwise_rows(types.input(0).shape);
-  if (lowering.opt() != Opt::kSize || !has_convolution(lowering) || walk.row_elements >= kMostPositions)
+  const KernelFamily& family = *find_kernel_family("conv2d_tiles_s8");
+  if (lowering.opt() != Opt::kSize || !is_linked(lowering, family) || walk.row_elements >= kMostPositions)
     return std::nullopt;
   const OutputCodes codes = output_codes(types.output(), {}, rescale.min, rescale.max);
   const auto w = as_one_weight(types, codes, table);
   if (!w) return std::nullopt;
   Conv2dParams params = pointwise_params({walk.rows, static_cast<uint16_t>(walk.row_elements), 1, 1});
   params.codes = codes;
-  const KernelFamily& family = *find_kernel_family("conv2d_tiles_s8");
   Extents extents{};
   internal_check(family.host->contract->extents(&params, &extents), "rescale: parameters that extents() refuses");
   std::vector<uint8_t> channels;
