@@ -115,6 +115,26 @@ TEST(MangledParameters, OfEveryKernel) {
   EXPECT_GT(images, 40u);
 }
 
+/// A kernel's operands lie anywhere that its contract allows: run this under a sanitizer that sees alignment.
+TEST(MisplacedOperands, OfEveryKernel) {
+  size_t opened = 0;
+  for (const Isa isa : {Isa::kScalar, Isa::kDsp, Isa::kMve}) {
+    for (const SampleImage& sample : sample_images(isa)) {
+      const ImageReader good(sample.image);
+      const ImageSection& operands = good.sections()[static_cast<size_t>(SectionKind::kOperands) - 1];
+      for (uint32_t at = operands.offset; at < operands.offset + operands.bytes; at += 4) {
+        for (const uint32_t change : {1, 2, 3}) {
+          std::vector<uint8_t> image = sample.image;
+          image[at] ^= static_cast<uint8_t>(change);
+          SCOPED_TRACE(testing::Message() << sample.name << ", operand " << (at - operands.offset) / 4);
+          opened += expect_survives(good, std::move(image)) ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(opened, 100u) << "bytes may lie anywhere";
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, MangledProgram,
                          testing::Values(Subject{"clamp", clamp_program}, Subject{"chain", clamp_chain_program},
                                          Subject{"accumulator", accumulator_program}),

@@ -32,7 +32,7 @@ bool conv2d_rows_s8_extents(const void* params, Extents* extents) {
 
 }  // namespace
 
-const KernelContract conv2d_tiles_s8_contract = {conv2d_tiles_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x18};
-const KernelContract conv2d_rows_s8_contract = {conv2d_rows_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x18};
+const KernelContract conv2d_tiles_s8_contract = {conv2d_tiles_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x1c};
+const KernelContract conv2d_rows_s8_contract = {conv2d_rows_s8_extents, sizeof(Conv2dParams), 5, 0x12, 0x1c};
 
 }  // namespace rush

@@ -22,8 +22,8 @@ bool linear_one_scale_s8_extents(const void* params, Extents* extents) {
 
 }  // namespace
 
-const KernelContract linear_tiles_s8_contract = {linear_tiles_s8_extents, sizeof(LinearParams), 5, 0x12, 0x08};
+const KernelContract linear_tiles_s8_contract = {linear_tiles_s8_extents, sizeof(LinearParams), 5, 0x12, 0x0c};
 const KernelContract linear_one_scale_s8_contract = {linear_one_scale_s8_extents, sizeof(LinearOneScaleParams), 5, 0x12,
-                                                     0x08};
+                                                     0x0c};
 
 }  // namespace rush
