@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// out = exp(x - max) / sum over one axis, in integers: exponentials come from a table by the distance to the maximum,
-// the division is one reciprocal a vector. docs/arithmetic.md has the definition and its error.
+// out = exp(x - max) / sum over one axis, in integers: exponentials are products of two entries of a table, chosen by
+// the distance to the maximum; the division is one reciprocal a vector. docs/arithmetic.md has the definition and its
+// error.
 #ifndef RUSHLIGHT_OPS_SOFTMAX_H
 #define RUSHLIGHT_OPS_SOFTMAX_H
 
@@ -28,13 +29,17 @@ struct SoftmaxWalk {
   uint32_t inner;
 };
 
-/// Operands: 0 in, 1 table, 2 out (may be in). Any alignment; touches nothing past a row's end.
-/// table[d] = exp(-d * input scale) * 2^30 for distances 0..255; of a tail of zeros it has but the first.
+/// -exp(-d * input scale) * 2^31, for distances d = 16 i and d = j. Negative, since 2^31 is no int32.
+struct SoftmaxTable {
+  int32_t coarse[16];
+  int32_t fine[16];
+};
+
+/// Operands: 0 in, 1 SoftmaxTable, 2 out (may be in). Any alignment; touches nothing past a row's end.
 struct SoftmaxParams {
   SoftmaxWalk walk;
   int32_t multiplier;  ///< 1 / output scale = multiplier / 2^(3 + shift); [2^30, 2^31)
-  int16_t shift;       ///< [1, 31]
-  uint16_t left_out;   ///< entries that the table lacks, below 256
+  int32_t shift;       ///< [1, 31]
   int32_t zero_point;  ///< of out
   Range range;
 };
@@ -53,10 +58,6 @@ struct SoftmaxF32Params {
 
 extern const KernelContract softmax_f32_contract;
 Kernel softmax_f32_scalar;
-
-enum { kSoftmaxTableEntries = 256 };
-
-inline uint32_t last_entry(const SoftmaxParams& p) { return kSoftmaxTableEntries - 1u - p.left_out; }
 
 /// Calls visit(in, out) for each vector of a band.
 template <class T, class Visit>
@@ -78,10 +79,10 @@ struct SoftmaxScale {
   int32_t shift;
 };
 
-/// floor(2^61 / divisor) for a divisor in [2^30, 2^31), at most 2^31 - 1. One bit a turn: no division on small cores.
+/// floor(2^61 / divisor) for a divisor in [2^30, 2^31), at most 2^31 - 1: of 2^30 there are 31 ones. One bit a turn: no
+/// division on small cores.
 inline int32_t reciprocal_of(uint32_t divisor) {
   uint32_t rest = uint32_t(1) << 30, quotient = 0;
-  if (rest == divisor) return INT32_MAX;
 #pragma GCC unroll 1
   for (int32_t i = 0; i < 31; ++i) {
     rest <<= 1;
@@ -110,19 +111,14 @@ inline int8_t softmax_code(int32_t exponential, const SoftmaxScale& scale, const
   return static_cast<int8_t>(clamp_to(code, p.range.min, p.range.max));
 }
 
-/// A table of exponentials; whatever x is, the entry lies in it.
-struct Exponentials {
-  const int32_t* table;
-  uint32_t last;
-
-  int32_t of(int32_t max, int32_t x) const {
-    const uint32_t distance = static_cast<uint32_t>(max - x);
-    return table[distance < last ? distance : last];
-  }
-};
+/// exp(-distance * input scale) * 2^30, rounded down. A damaged image may have another maximum than that of its codes.
+inline int32_t softmax_exponential(const SoftmaxTable& table, int32_t distance) {
+  const uint32_t d = static_cast<uint32_t>(distance);
+  return multiply_high(table.coarse[d >> 4 & 15u], table.fine[d & 15u]);
+}
 
 /// One vector, its elements walk.inner apart.
-inline void softmax_vector(const SoftmaxParams& p, const Exponentials& table, const int8_t* in, int8_t* out) {
+inline void softmax_vector(const SoftmaxParams& p, const SoftmaxTable& table, const int8_t* in, int8_t* out) {
   const uint32_t count = p.walk.count, step = p.walk.inner;
   int32_t max = -128;
   RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
@@ -130,10 +126,12 @@ inline void softmax_vector(const SoftmaxParams& p, const Exponentials& table, co
     if (x > max) max = x;
   }
   uint64_t sum = 0;
-  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) sum += static_cast<uint32_t>(table.of(max, in[i * step]));
+  RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
+    sum += static_cast<uint32_t>(softmax_exponential(table, max - in[i * step]));
+  }
   const SoftmaxScale scale = softmax_scale(sum, p);
   RUSH_SCALAR_LOOP for (uint32_t i = 0; i < count; ++i) {
-    out[i * step] = softmax_code(table.of(max, in[i * step]), scale, p);
+    out[i * step] = softmax_code(softmax_exponential(table, max - in[i * step]), scale, p);
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 /// A vector of elements `step` apart.
 struct SoftmaxVector {
-  Exponentials exponentials;
+  const SoftmaxTable* table;
   const int8_t* begin;
   const int8_t* end;
   uint32_t step;
@@ -27,13 +27,13 @@ __attribute__((noinline)) int32_t max_of(const SoftmaxVector& v) {
 }
 
 __attribute__((noinline)) uint64_t sum_of(const SoftmaxVector& v, int32_t max) {
-  const Exponentials exponentials = v.exponentials;
+  const SoftmaxTable& table = *v.table;
   const uint32_t step = v.step;
   uint64_t sum = 0;
   const int8_t *x = v.begin, *const end = v.end;
 #pragma GCC unroll 1
   do {
-    sum += static_cast<uint32_t>(exponentials.of(max, *x));
+    sum += static_cast<uint32_t>(softmax_exponential(table, max - *x));
     x += step;
   } while (x != end);
   return sum;
@@ -41,14 +41,14 @@ __attribute__((noinline)) uint64_t sum_of(const SoftmaxVector& v, int32_t max) {
 
 __attribute__((noinline)) void store_codes(const SoftmaxVector& v, int32_t max, const SoftmaxScale& scale,
                                            const SoftmaxParams& p, int8_t* out) {
-  const Exponentials exponentials = v.exponentials;
+  const SoftmaxTable& table = *v.table;
   const uint32_t step = v.step;
   const int32_t multiplier = scale.multiplier, shift = scale.shift;
   const int32_t zero_point = p.zero_point, low = p.range.min, high = p.range.max;
   const int8_t *x = v.begin, *const end = v.end;
 #pragma GCC unroll 1
   do {
-    const int32_t code = requantize(exponentials.of(max, *x), multiplier, shift) + zero_point;
+    const int32_t code = requantize(softmax_exponential(table, max - *x), multiplier, shift) + zero_point;
     *out = static_cast<int8_t>(clamp_to(code, low, high));
     x += step;
     out += step;
@@ -59,7 +59,7 @@ __attribute__((noinline)) void store_codes(const SoftmaxVector& v, int32_t max, 
 
 void softmax_s8_dsp(const void* params, void* const* operands, Band band) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
-  const Exponentials table = {static_cast<const int32_t*>(operands[1]), last_entry(p)};
+  const SoftmaxTable* const table = static_cast<const SoftmaxTable*>(operands[1]);
   each_vector<int8_t>(p.walk, operands[0], operands[2], band, [&](const int8_t* in, int8_t* out) {
     const SoftmaxVector v = {table, in, in + p.walk.count * p.walk.inner, p.walk.inner};
     const int32_t max = max_of(v);

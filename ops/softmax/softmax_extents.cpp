@@ -14,8 +14,7 @@ bool maps_hold(const SoftmaxWalk& w, uint32_t element_bytes, uint32_t* in, uint3
 bool softmax_s8_extents(const void* params, Extents* extents) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
   if (p.shift < 1 || p.shift > 31 || static_cast<uint32_t>(p.zero_point) + 128u > 255u) return false;
-  if (p.left_out >= kSoftmaxTableEntries) return false;
-  extents->bytes[1] = (last_entry(p) + 1) * sizeof(int32_t);
+  extents->bytes[1] = sizeof(SoftmaxTable);
   extents->rows = p.walk.rows;
   return maps_hold(p.walk, 1, &extents->bytes[0], &extents->bytes[2]);
 }

@@ -9,12 +9,18 @@
 // Offsets in SoftmaxRun.
 #define MAX 20
 
-// q0: the exponentials of the four codes at r1. q1 holds the maximum, q2 the table's last entry.
-.macro exponentials
+// q0: the exponentials of the four codes at r1. q1 holds the maximum; `coarse` and `fine` are the halves of the table.
+// Takes q2 and q3.
+.macro exponentials coarse, fine
   vldrb.s32 q3, [r1], #4
   vsub.i32 q3, q1, q3
-  vmin.u32 q3, q3, q2
-  vldrw.u32 q0, [r3, q3, uxtw #2]
+  vshl.i32 q0, q3, #24
+  vshr.u32 q0, q0, #28
+  vldrw.u32 q2, [\coarse, q0, uxtw #2]
+  vshl.i32 q3, q3, #28
+  vshr.u32 q3, q3, #28
+  vldrw.u32 q0, [\fine, q3, uxtw #2]
+  vmulh.s32 q0, q0, q2
 .endm
 
   .section .text.rush_softmax_sum, "ax", %progbits
@@ -22,30 +28,29 @@
   .type rush_softmax_sum, %function
   .p2align 2
 rush_softmax_sum:
-  push {r4, r5, r6, lr}
-  // in, out, table, last, count
-  ldm r0, {r1-r5}
-  vdup.32 q2, r4
+  push {r4-r6, lr}
+  // table, count
+  ldrd r4, r6, [r0]
   mov r2, r1
-  mvn r6, #127
-  dlstp.8 lr, r5
+  mvn r3, #127
+  dlstp.8 lr, r6
 .Lmax:
   vldrb.8 q0, [r2], #16
-  vmaxv.s8 r6, q0
+  vmaxv.s8 r3, q0
   letp lr, .Lmax
-  vdup.32 q1, r6
-  str r6, [r0, #MAX]
+  vdup.32 q1, r3
+  str r3, [r0, #MAX]
+  add r0, r4, #64
   movs r2, #0
-  movs r4, #0
-  dlstp.32 lr, r5
-  movs r5, #0
+  movs r3, #0
+  dlstp.32 lr, r6
 .Lsum:
-  exponentials
-  vaddlva.u32 r4, r5, q0
+  exponentials r4, r0
+  vaddlva.u32 r2, r3, q0
   letp lr, .Lsum
-  mov r0, r4
-  mov r1, r5
-  pop {r4, r5, r6, pc}
+  mov r0, r2
+  mov r1, r3
+  pop {r4-r6, pc}
   .size rush_softmax_sum, . - rush_softmax_sum
 
   .section .text.rush_softmax_codes, "ax", %progbits
@@ -53,26 +58,26 @@ rush_softmax_sum:
   .type rush_softmax_codes, %function
   .p2align 2
 rush_softmax_codes:
-  push {r4-r11, lr}
+  push {r4-r10, lr}
   vpush {d8-d13}
-  // in, out, table, last, count, max, multiplier, shift, zero point, range
-  ldm r0, {r1-r11}
-  vdup.32 q1, r6
-  vdup.32 q2, r4
-  vdup.32 q4, r7
-  vdup.32 q5, r10
-  vdup.32 q6, r11
-  dlstp.32 lr, r5
+  // table, count, zero point, range, max, multiplier, shift
+  ldm r0, {r3-r10}
+  add r0, r3, #64
+  vdup.32 q1, r8
+  vdup.32 q4, r9
+  vdup.32 q5, r6
+  vdup.32 q6, r7
+  dlstp.32 lr, r4
 .Lcodes:
-  exponentials
+  exponentials r3, r0
   vmulh.s32 q0, q0, q4
-  vrshl.s32 q0, r8
-  vadd.i32 q0, q0, r9
+  vrshl.s32 q0, r10
+  vadd.i32 q0, q0, r5
   vmax.s32 q0, q0, q5
   vmin.s32 q0, q0, q6
   vstrb.32 q0, [r2], #4
   letp lr, .Lcodes
   vpop {d8-d13}
-  pop {r4-r11, pc}
+  pop {r4-r10, pc}
   .size rush_softmax_codes, . - rush_softmax_codes
 #endif

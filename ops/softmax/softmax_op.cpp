@@ -3,7 +3,6 @@
 // Softmax on the host: types and lowering.
 #include "ops/softmax/softmax_op.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "ops/node_error.h"
@@ -45,29 +44,19 @@ ProgramStep softmax_step(const SoftmaxWalk& walk, std::vector<OperandRef> operan
   return step;
 }
 
-/// Without the zeros behind the first one.
-std::vector<int32_t> stored_table(double input_scale) {
-  const auto table = softmax_table(input_scale);
-  const auto zero = std::ranges::find(table, 0);
-  return {table.begin(), zero == table.end() ? zero : zero + 1};
-}
-
 std::optional<std::string> lower_int8(const NodeTypes& types, Lowering& lowering) {
   const Quant &in = *types.input(0).quant, &out = *types.output().quant;
   const auto scale = softmax_output_scale(out.scale[0]);
   if (!scale) return "softmax with an output scale below 2^-27 has no kernel";
   const SoftmaxWalk walk = walk_of(types.input(0).shape, types.node.as<Softmax>()->axis, 1);
-  const std::vector<int32_t> table = stored_table(in.scale[0]);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(table.data());
-  const BufferId constant = lowering.constant("softmax.table", {bytes, bytes + table.size() * sizeof(int32_t)}, 4);
+  const BufferId table = lowering.constant("softmax.table", params_bytes(softmax_table(in.scale[0])), 4);
   ProgramStep step =
-      softmax_step(walk, {{lowering.buffer(types.node.inputs[0])}, {constant}, {lowering.buffer(types.node.out())}});
+      softmax_step(walk, {{lowering.buffer(types.node.inputs[0])}, {table}, {lowering.buffer(types.node.out())}});
   const bool dense = walk.inner == 1 && lowering.isa() == Isa::kMve;
   step.family = find_kernel_family(dense ? "softmax_dense_s8" : "softmax_s8");
   step.params = params_bytes(SoftmaxParams{.walk = walk,
                                            .multiplier = scale->multiplier,
-                                           .shift = static_cast<int16_t>(scale->shift),
-                                           .left_out = static_cast<uint16_t>(kSoftmaxTableEntries - table.size()),
+                                           .shift = scale->shift,
                                            .zero_point = static_cast<int32_t>(out.zero_point[0]),
                                            .range = {static_cast<int32_t>(out.min), static_cast<int32_t>(out.max)}});
   lowering.emit(std::move(step));

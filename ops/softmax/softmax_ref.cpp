@@ -14,7 +14,7 @@
 namespace rush {
 namespace {
 
-constexpr int kTableBits = 30;
+constexpr int kTableBits = 31, kExponentialBits = 30;
 
 /// exp(x) for x <= 0 from additions and multiplications alone: a C library may differ in the last bit.
 double portable_exp(double x) {
@@ -50,19 +50,22 @@ SoftmaxScale vector_scale(int64_t sum, const SoftmaxScale& output) {
 
 HostTensor softmax_codes(const NodeTypes& types, const HostTensor& in, const SoftmaxAxis& axis) {
   const Quant& quant = *types.output().quant;
-  const auto table = softmax_table(types.input(0).quant->scale[0]);
+  const SoftmaxTable table = softmax_table(types.input(0).quant->scale[0]);
   const auto output = softmax_output_scale(quant.scale[0]);
   if (!output) throw node_error(types, "softmax with an output scale below 2^-27", "quantize its output again");
   HostTensor out(DType::kInt8, in.shape());
   for (const auto& vector : vectors_of(axis)) {
     int max = -128;
     for (const int64_t i : vector) max = std::max<int>(max, in.as<int8_t>()[i]);
+    const auto exponential_of = [&](int64_t i) {
+      const int distance = max - in.as<int8_t>()[i];
+      return static_cast<int32_t>(int64_t{table.coarse[distance / 16]} * table.fine[distance % 16] >> 32);
+    };
     int64_t sum = 0;
-    for (const int64_t i : vector) sum += table[static_cast<size_t>(max - in.as<int8_t>()[i])];
+    for (const int64_t i : vector) sum += exponential_of(i);
     const SoftmaxScale scale = vector_scale(sum, *output);
     for (const int64_t i : vector) {
-      const int64_t steps =
-          requantize(table[static_cast<size_t>(max - in.as<int8_t>()[i])], scale.multiplier, scale.shift);
+      const int64_t steps = requantize(exponential_of(i), scale.multiplier, scale.shift);
       out.as<int8_t>()[i] = static_cast<int8_t>(std::clamp(steps + quant.zero_point[0], quant.min, quant.max));
     }
   }
@@ -83,19 +86,23 @@ HostTensor softmax_floats(const HostTensor& in, const SoftmaxAxis& axis) {
 
 }  // namespace
 
-std::array<int32_t, kSoftmaxTableEntries> softmax_table(double input_scale) {
-  std::array<int32_t, kSoftmaxTableEntries> table{};
-  for (int distance = 0; distance < kSoftmaxTableEntries; ++distance)
-    table[static_cast<size_t>(distance)] =
-        static_cast<int32_t>(std::llround(std::ldexp(portable_exp(-distance * input_scale), kTableBits)));
+SoftmaxTable softmax_table(double input_scale) {
+  const auto entry = [&](int distance) {
+    return static_cast<int32_t>(-std::llround(std::ldexp(portable_exp(-distance * input_scale), kTableBits)));
+  };
+  SoftmaxTable table;
+  for (int i = 0; i < 16; ++i) {
+    table.coarse[i] = entry(16 * i);
+    table.fine[i] = entry(i);
+  }
   return table;
 }
 
 std::optional<SoftmaxScale> softmax_output_scale(double output_scale) {
   const auto inverse = quantize_multiplier(1 / output_scale);
   // exponentials and reciprocals are fractions of 2^30 and 2^31, less the 32 bits that two products drop
-  if (!inverse || inverse->shift + kTableBits - 1 < 1) return std::nullopt;
-  return SoftmaxScale{inverse->multiplier, std::min(inverse->shift + kTableBits - 1, 31)};
+  if (!inverse || inverse->shift + kExponentialBits - 1 < 1) return std::nullopt;
+  return SoftmaxScale{inverse->multiplier, std::min(inverse->shift + kExponentialBits - 1, 31)};
 }
 
 SoftmaxAxis softmax_axis(const Shape& shape, int64_t axis) {

@@ -3,7 +3,6 @@
 // What the reference and lowering of softmax share.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,8 +12,8 @@
 
 namespace rush {
 
-/// exp(-d * input_scale) * 2^30 for distances d, rounded. The same on every machine.
-std::array<int32_t, kSoftmaxTableEntries> softmax_table(double input_scale);
+/// For codes of this scale. The same on every machine.
+SoftmaxTable softmax_table(double input_scale);
 
 /// 1 / output_scale as SoftmaxParams has it; null where the scale is below 2^-27.
 std::optional<SoftmaxScale> softmax_output_scale(double output_scale);

@@ -8,7 +8,7 @@ namespace rush {
 
 void softmax_s8_scalar(const void* params, void* const* operands, Band band) {
   const SoftmaxParams& p = *static_cast<const SoftmaxParams*>(params);
-  const Exponentials table = {static_cast<const int32_t*>(operands[1]), last_entry(p)};
+  const SoftmaxTable& table = *static_cast<const SoftmaxTable*>(operands[1]);
   each_vector<int8_t>(p.walk, operands[0], operands[2], band,
                       [&](const int8_t* in, int8_t* out) { softmax_vector(p, table, in, out); });
 }
