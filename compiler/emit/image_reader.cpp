@@ -101,6 +101,7 @@ ImageReader::ImageReader(std::span<const uint8_t> image, const std::string& name
   if (const rush_status status = open_status(bytes_.span(), kernels_->table); status != RUSH_OK)
     fail(name, why(status));
   for (const rush_io& each : io()) check_port(name, each);
+  for (const ImageEntry& each : entries()) check_feeds(name, each);
 }
 
 void ImageReader::check_header(const std::string& name) const {
@@ -146,6 +147,23 @@ void ImageReader::check_port(const std::string& name, const rush_io& io) const {
     fail(name, "has an input or output whose shape does not fit its bytes");
   if (io.scale != 0 && !(exact_scale(io) > 0 && std::isfinite(exact_scale(io))))
     fail(name, "has an input or output with an impossible scale");
+}
+
+/// The rows that an entry's steps wait for are those of its one input that is fed, so that a run can give them all.
+void ImageReader::check_feeds(const std::string& name, const ImageEntry& entry) const {
+  std::vector<uint64_t> given, wanted;
+  for (const rush_io& each : io().subspan(entry.first_input, entry.input_count)) {
+    if ((each.flags & RUSH_IO_LINE_FED) != 0) given.push_back(each.bytes);
+  }
+  for (const ImageChain& chain : chains().subspan(entry.first_chain, entry.chain_count)) {
+    for (const ImageStep& step : steps().subspan(chain.first_step, chain.step_count)) {
+      if (family(step).host->contract->written != 0) continue;
+      const auto& feed = *reinterpret_cast<const FeedParams*>(params(step));
+      wanted.push_back(uint64_t{feed.rows} * feed.map.row_bytes);
+    }
+  }
+  if (given != wanted || given.size() > 1)
+    fail(name, "has steps that wait for other rows than those of an input that is fed row by row");
 }
 
 void ImageReader::make_kernels(const std::string& name, bool wide) {

@@ -86,6 +86,7 @@ class ImageReader {
   void check_header(const std::string& name) const;
   void check_sections(const std::string& name) const;
   void check_port(const std::string& name, const rush_io& io) const;
+  void check_feeds(const std::string& name, const ImageEntry& entry) const;
   void make_kernels(const std::string& name, bool wide);
 
   AlignedBytes bytes_;

@@ -104,10 +104,13 @@ inline __attribute__((noinline)) bool conv_maps_hold(const ConvGeometry& g, cons
   return c.in != 0 && c.out != 0 && windows_hold(g);
 }
 
-/// Whether any window reaches beyond the map.
+/// Whether any window reaches beyond the map, if windows_hold(); else anything.
 inline bool windows_leave(const ConvGeometry& g) {
-  const int32_t bottom = (g.out_height - 1) * g.stride_height - g.pad_top + (g.kernel_height - 1) * g.dilation_height;
-  const int32_t right = (g.out_width - 1) * g.stride_width - g.pad_left + (g.kernel_width - 1) * g.dilation_width;
+  const auto last = [](uint32_t outputs, uint32_t stride, uint32_t pad, uint32_t taps, uint32_t dilation) {
+    return static_cast<int32_t>((outputs - 1) * stride - pad + (taps - 1) * dilation);
+  };
+  const int32_t bottom = last(g.out_height, g.stride_height, g.pad_top, g.kernel_height, g.dilation_height);
+  const int32_t right = last(g.out_width, g.stride_width, g.pad_left, g.kernel_width, g.dilation_width);
   return g.pad_top != 0 || g.pad_left != 0 || bottom >= g.in_height || right >= g.in_width;
 }
 
