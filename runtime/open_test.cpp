@@ -67,7 +67,7 @@ TEST(Open, AcceptsWhatTheCompilerMakes) {
 
 TEST(Open, Header) {
   EXPECT_EQ(clamp_status([](Image& i) { header(i).magic ^= 1; }), RUSH_BAD_IMAGE);
-  EXPECT_EQ(clamp_status([](Image& i) { header(i).version_major = 2; }), RUSH_BAD_VERSION);
+  EXPECT_EQ(clamp_status([](Image& i) { header(i).version_major = kVersionMajor + 1; }), RUSH_BAD_VERSION);
   EXPECT_EQ(clamp_status([](Image& i) { header(i).version_minor = 99; }), RUSH_OK);
   EXPECT_EQ(clamp_status([](Image& i) { header(i).isa ^= 1; }), RUSH_WRONG_TARGET);
   EXPECT_EQ(clamp_status([](Image& i) { header(i).kernel_table_id ^= 1; }), RUSH_WRONG_KERNELS);
@@ -113,7 +113,7 @@ TEST(Open, TruncatedImage) {
 }
 
 TEST(Open, Sections) {
-  EXPECT_EQ(clamp_status([](Image& i) { section(i, SectionKind::kSteps).offset += 4; }), RUSH_BAD_IMAGE);
+  EXPECT_EQ(clamp_status([](Image& i) { section(i, SectionKind::kSteps).offset += 2; }), RUSH_BAD_IMAGE);
   EXPECT_EQ(clamp_status([](Image& i) { section(i, SectionKind::kSteps).offset = 0xfffffff0u; }), RUSH_BAD_IMAGE);
   EXPECT_EQ(clamp_status([](Image& i) { section(i, SectionKind::kSteps).kind = 5; }), RUSH_BAD_IMAGE);
   EXPECT_EQ(clamp_status([](Image& i) { section(i, SectionKind::kSteps).count += 1; }), RUSH_BAD_IMAGE);

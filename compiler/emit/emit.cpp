@@ -63,7 +63,8 @@ class ParamsTable {
   std::vector<uint8_t> bytes_;
 };
 
-/// Sections in the order of writing; the table in front of them has room for `section_count`.
+/// Sections in the order of writing; the table in front of them has room for `section_count`. The first lies at a
+/// multiple of RUSH_ALIGNMENT.
 class SectionWriter {
  public:
   explicit SectionWriter(uint16_t section_count)
@@ -79,7 +80,7 @@ class SectionWriter {
                        static_cast<uint32_t>(elements.size())};
     const auto* first = reinterpret_cast<const uint8_t*>(elements.data());
     bytes_.insert(bytes_.end(), first, first + size);
-    bytes_.resize(round_up(bytes_.size(), RUSH_ALIGNMENT));
+    bytes_.resize(round_up(bytes_.size(), 4));
   }
 
   /// Fills in sizes, section table and CRC.

@@ -18,6 +18,7 @@
 #include "compiler/emit/names.h"
 #include "compiler/emit/show.h"
 #include "compiler/emit/sources.h"
+#include "compiler/plan/choose.h"
 #include "ops/clamp/clamp.h"
 #include "ops/full_table.h"
 #include "tests/support/hand_programs.h"
@@ -33,9 +34,9 @@ using testing::HasSubstr;
 TEST(EmitImage, Header) {
   const ImageReader image(emit_image(clamp_chain_program(Isa::kDsp)));
   EXPECT_EQ(image.isa(), Isa::kDsp);
-  EXPECT_EQ(image.header().version_major, 1);
+  EXPECT_EQ(image.header().version_major, 2);
   EXPECT_EQ(image.header().image_bytes, image.bytes().size());
-  EXPECT_EQ(image.header().image_bytes % 16, 0u);
+  EXPECT_EQ(image.header().image_bytes % 4, 0u);
   EXPECT_EQ(image.header().max_chain_steps, 2u);
   EXPECT_GE(image.header().stack_bytes, 352u);
 }
@@ -45,7 +46,7 @@ TEST(EmitImage, SectionsInOrderAndAligned) {
   std::vector<int> kinds;
   for (const ImageSection& section : image.sections()) {
     kinds.push_back(section.kind);
-    EXPECT_EQ(section.offset % 16, 0u);
+    EXPECT_EQ(section.offset % 4, 0u);
   }
   EXPECT_THAT(kinds, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13));
 }
@@ -190,7 +191,7 @@ TEST(ImageReader, SaysWhatIsWrong) {
   EXPECT_EQ(refusal(good), "");
   EXPECT_THAT(refusal({}), HasSubstr("model.rush is not a Rushlight image"));
   EXPECT_THAT(refusal(spoiled(0, 'X')), HasSubstr("model.rush is not a Rushlight image"));
-  EXPECT_THAT(refusal(spoiled(8, 7)), HasSubstr("model.rush has image format 7.1, this rushlight reads 1.x"));
+  EXPECT_THAT(refusal(spoiled(8, 7)), HasSubstr("model.rush has image format 7.0, this rushlight reads 2.x"));
   EXPECT_THAT(refusal({good.begin(), good.begin() + 100}),
               HasSubstr("model.rush is truncated: 100 bytes of " + std::to_string(good.size())));
   EXPECT_THAT(refusal(spoiled(200, 0x5a)), HasSubstr("model.rush is damaged: its CRC-32 is "));
@@ -224,6 +225,19 @@ TEST(ImageReader, RefusesShapesThatDoNotFit) {
   EXPECT_THAT(refusal(image), HasSubstr("model.rush has an input or output whose shape does not fit its bytes"));
 }
 
+TEST(ImageReader, RefusesRowsThatNoInputGives) {
+  Program program = clamp_program(Isa::kScalar);
+  make_line_fed(program, 0);
+  std::vector<uint8_t> image = emit_image(program);
+  ASSERT_EQ(refusal(image), "");
+  const ImageReader good(image);
+  const auto io_at = reinterpret_cast<const uint8_t*>(good.io().data()) - good.bytes().data();
+  image[static_cast<size_t>(io_at) + offsetof(rush_io, flags)] &= static_cast<uint8_t>(~RUSH_IO_LINE_FED);
+  seal_image(image);
+  EXPECT_THAT(refusal(image), HasSubstr("model.rush has steps that wait for other rows than those of an input that is "
+                                        "fed row by row"));
+}
+
 TEST(Show, TextAndJsonDescribeTheImage) {
   const std::vector<uint8_t> image = emit_image(clamp_chain_program(Isa::kMve));
   const std::string text = show_image(image);
@@ -231,7 +245,7 @@ TEST(Show, TextAndJsonDescribeTheImage) {
   EXPECT_THAT(text, HasSubstr("clamp_s8_mve"));
   EXPECT_THAT(text, HasSubstr("\"layers.clamp_s8\" (model.py:7) by 1"));
   const auto json = nlohmann::json::parse(show_image_json(image));
-  EXPECT_EQ(json["header"]["version"], "1.1");
+  EXPECT_EQ(json["header"]["version"], "2.0");
   EXPECT_EQ(json["steps"].size(), 2u);
   EXPECT_EQ(json["steps"][0]["operands"][0]["bytes"], 24);
   EXPECT_EQ(json["entries"][0]["inputs"][0]["scale"], 0.1);

@@ -126,7 +126,7 @@ void ImageReader::check_sections(const std::string& name) const {
   if (h.isa > static_cast<uint16_t>(Isa::kMve) || h.section_count < kFixedSections || table_end > h.image_bytes)
     fail(name, why(RUSH_BAD_IMAGE));
   for (const ImageSection& s : sections()) {
-    if (s.offset % RUSH_ALIGNMENT != 0 || s.offset > h.image_bytes || s.bytes > h.image_bytes - s.offset)
+    if (s.offset % 4 != 0 || s.offset > h.image_bytes || s.bytes > h.image_bytes - s.offset)
       fail(name, why(RUSH_BAD_IMAGE));
   }
 }

@@ -66,9 +66,7 @@ rush_status sections_status(const Candidate& c) {
   const ImageSection* s = &section(c.image, SectionKind::kRegions);
   for (uint32_t i = 0; i < c.header->section_count; ++i, ++s) {
     if (s->kind > kKnownSections && (s->flags & kSectionRequired) != 0) return RUSH_BAD_VERSION;
-    if ((s->offset & (RUSH_ALIGNMENT - 1)) != 0 || !within(s->offset, s->bytes, c.header->image_bytes)) {
-      return RUSH_BAD_IMAGE;
-    }
+    if ((s->offset & 3u) != 0 || !within(s->offset, s->bytes, c.header->image_bytes)) return RUSH_BAD_IMAGE;
     if (i >= kFixedSections) continue;
     if (s->kind != i + 1 || s->count >> 24 != 0 || s->count * kElementBytes[i] != s->bytes) return RUSH_BAD_IMAGE;
   }

@@ -12,7 +12,7 @@
 namespace rush {
 
 enum : uint32_t { kMagic = 0x48535552u };  // "RUSH"
-enum : uint16_t { kVersionMajor = 1, kVersionMinor = 1 };
+enum : uint16_t { kVersionMajor = 2, kVersionMinor = 0 };
 
 /// The classes of cores that kernels are written for.
 enum class Isa : uint16_t { kScalar = 0, kDsp = 1, kMve = 2 };
@@ -56,7 +56,7 @@ enum : uint16_t { kFixedSections = 10, kKnownSections = 15, kSectionRequired = 1
 struct ImageSection {
   uint16_t kind;
   uint16_t flags;
-  uint32_t offset;  ///< from the image's start, 16-byte aligned
+  uint32_t offset;  ///< from the image's start, 4-byte aligned
   uint32_t bytes;
   uint32_t count;  ///< elements, below 2^24 in the fixed sections; bytes where the elements are bytes
 };
